@@ -1,0 +1,1 @@
+"""The command line. Each command is one module; heavy imports wait until a command runs."""

@@ -1,0 +1,1 @@
+"""The truth to compare with: real systems and trusted models. No engine is known here."""

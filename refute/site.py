@@ -1,0 +1,51 @@
+"""Site: where a claim is judged. The subject comes from one tree, the code that judges from another.
+
+In a gate the subject tree is the head and the spec tree is the base, so a change cannot bring its
+own judge. A worker's filesystem holds only the import closure of what it runs, plus the non-Python
+files that the claim's `covers` names: an undeclared input does not exist for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from refute.claim import Claim, is_command
+from refute.closure import Closure, closure_of
+from refute.sandbox import Limits, Worker, open_worker
+
+
+@dataclasses.dataclass(frozen=True)
+class Site:
+    """subject_tree, spec_tree: directories. roots: import roots relative to them."""
+
+    subject_tree: Path
+    spec_tree: Path
+    roots: tuple[str, ...] = (".", "src")
+
+    def subject_closure(self, claim: Claim) -> Closure:
+        """The files the subject depends on; all covered files for a command."""
+        references = () if is_command(claim.subject) else (claim.subject,)
+        return closure_of(self.subject_tree, self.roots, references, claim.covers)
+
+    def spec_closure(self, claim: Claim) -> Closure:
+        """The files that the judging code depends on."""
+        return closure_of(self.spec_tree, self.roots, claim.statement.spec, ())
+
+    def subject_worker(
+        self, claim: Claim, limits: Limits, hash_seed: int = 0, fds: tuple[int, ...] = ()
+    ) -> Worker:
+        """A fresh worker that can import the subject and nothing undeclared."""
+        closure = self.subject_closure(claim)
+        return open_worker(
+            self.subject_tree, closure.files, self.roots, limits, hash_seed=hash_seed, fds=fds
+        )
+
+    def spec_worker(
+        self, claim: Claim, limits: Limits, hash_seed: int = 0, fds: tuple[int, ...] = ()
+    ) -> Worker:
+        """A fresh worker that can import the judging code, never the head's subject."""
+        closure = self.spec_closure(claim)
+        return open_worker(
+            self.spec_tree, closure.files, self.roots, limits, hash_seed=hash_seed, fds=fds
+        )
