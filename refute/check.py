@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from refute.budget import Budget
@@ -46,14 +47,26 @@ class Store(Protocol):
         ...
 
 
+class Checkable(Protocol):
+    """Something that states claims about itself, such as a machine built with its constants."""
+
+    def claims(self) -> Sequence[Claim]:
+        """One claim per property."""
+        ...
+
+    def site(self) -> Site:
+        """The trees that the claims' references are read in."""
+        ...
+
+
 def _silent(_: str) -> None:
     return None
 
 
 def check(
-    claims: Iterable[Claim],
-    budget: Budget,
-    site: Site,
+    what: Claim | Iterable[Claim] | Checkable,
+    budget: Budget | None = None,
+    site: Site | None = None,
     *,
     store: Store | None = None,
     progress: Progress = _silent,
@@ -63,11 +76,14 @@ def check(
 ) -> list[Evidence]:
     """The evidence on each claim, in order.
 
+    what: a claim, several, or a machine as `TwoPhase.build(RM=3)` gives it. site: where references
+    are read; the current directory, or the machine's own place, by default.
     found: called with each claim's evidence as soon as it is there, so that an interrupted run
     keeps what it knew. stop_at_refutation: claims after the first refuted group get UNKNOWN
     ("not run"). Raises UsageError for a statement kind that no engine takes.
     """
-    ordered = list(claims)
+    ordered, site = _claims_and_site(what, site)
+    budget = budget or Budget()
     done: dict[int, Evidence] = {}
 
     def settle(index: int, evidence: Evidence) -> None:
@@ -90,6 +106,17 @@ def check(
         for index, evidence in zip(group, results, strict=True):
             settle(index, evidence)
     return [done[i] for i in range(len(ordered))]
+
+
+def _claims_and_site(
+    what: Claim | Iterable[Claim] | Checkable, site: Site | None
+) -> tuple[list[Claim], Site]:
+    here = Site(Path.cwd(), Path.cwd())
+    if isinstance(what, Claim):
+        return [what], site or here
+    if isinstance(what, Iterable):
+        return list(what), site or here
+    return list(what.claims()), site or what.site()
 
 
 def _any_refuted(evidence: Iterable[Evidence]) -> bool:

@@ -189,7 +189,8 @@ class Evidence:
                 return f"{self.tried} cases tried, {need.cases} needed"
             rate = self.discarded / (self.tried + self.discarded)
             if rate > need.max_discard_rate:
-                return f"{rate:.0%} of the cases were discarded, at most {need.max_discard_rate:.0%} allowed"
+                most = f"at most {need.max_discard_rate:.0%} allowed"
+                return f"{rate:.0%} of the cases were discarded, {most}"
         return self._unmet_bounds(need) or self._unmet_assumptions(need)
 
     def _unmet_bounds(self, need: Need) -> str:

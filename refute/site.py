@@ -1,4 +1,4 @@
-"""Site: where a claim is judged. The subject comes from one tree, the code that judges from another.
+"""Site: where a claim is judged. The subject comes from one tree, its judges from another.
 
 In a gate the subject tree is the head and the spec tree is the base, so a change cannot bring its
 own judge. A worker's filesystem holds only the import closure of what it runs, plus the non-Python
