@@ -1,0 +1,49 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# Each makes .venv first; nothing outside this directory is changed.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test check bench conformance venv lock clean help
+
+help:
+	@echo "make demo    the gate on a real change, end to end (under a minute)"
+	@echo "make test    the whole test suite"
+	@echo "make check   format, lint, types, architecture (fast)"
+	@echo "make bench   measurements, printed beside their bars"
+	@echo "make lock    pin the development environment anew"
+
+venv: $(STAMP)
+
+# The lock pins versions for the Python it was made on; another Python resolves from pyproject.toml.
+$(STAMP): pyproject.toml requirements-dev.lock
+	@command -v $(PYTHON) >/dev/null || { echo "needs Python 3.11 or newer: set PYTHON=..."; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "needs Python 3.11 or newer, found $$($(PYTHON) -V): set PYTHON=..."; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		-c requirements-dev.lock -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/python examples/demo.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_architecture.py
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+lock: $(STAMP)
+	$(BIN)/python -m pip freeze --exclude-editable > requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
