@@ -14,6 +14,7 @@ import enum
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from refute.errors import NotPlainData
@@ -39,12 +40,14 @@ class Opaque:
     type_name: str
 
 
-def encode(value: Plain, *, opaque: bool = False) -> Any:
+def encode(value: Plain, *, opaque: bool = False, blobs: list[bytes] | None = None) -> Any:
     """`value` as JSON-able data; exact builtin types only, subclasses are not what they seem.
 
     Raises NotPlainData for anything else, unless `opaque`, which stands an `Opaque` in its place.
+    With `blobs`, bytes are appended to that list and stand as their place in it, so that a carrier
+    can send them raw; `decode` takes the same list.
     """
-    return _Encoder(opaque).encode(value, 0)
+    return _Encoder(opaque, blobs).encode(value, 0)
 
 
 def type_name(value: object) -> str:
@@ -54,8 +57,9 @@ def type_name(value: object) -> str:
 
 
 class _Encoder:
-    def __init__(self, opaque: bool) -> None:
+    def __init__(self, opaque: bool, blobs: list[bytes] | None = None) -> None:
         self.opaque = opaque
+        self.blobs = blobs
         self.met_opaque = False
 
     def encode(self, value: Plain, depth: int) -> Any:
@@ -71,6 +75,9 @@ class _Encoder:
         if kind is list:
             return [self.encode(v, depth + 1) for v in value]
         if kind is bytes:
+            if self.blobs is not None:
+                self.blobs.append(value)
+                return {"!blob": len(self.blobs) - 1}
             return {"!bytes": base64.b64encode(value).decode("ascii")}
         return self.tagged(value, depth + 1)
 
@@ -81,10 +88,10 @@ class _Encoder:
         if kind is dict:
             if all(type(k) is str and not k.startswith("!") for k in value):
                 return {k: self.encode(v, depth) for k, v in value.items()}
-            pairs = [[self.encode(k, depth), self.encode(v, depth)] for k, v in value.items()]
+            pairs = [[self.inline(k, depth), self.inline(v, depth)] for k, v in value.items()]
             return {"!dict": sorted(pairs, key=_sort_key)}
         if kind is set or kind is frozenset:
-            items = sorted((self.encode(v, depth) for v in value), key=_sort_key)
+            items = sorted((self.inline(v, depth) for v in value), key=_sort_key)
             return {"!set" if kind is set else "!frozenset": items}
         if kind is bytearray:
             return {"!bytearray": base64.b64encode(value).decode("ascii")}
@@ -97,6 +104,14 @@ class _Encoder:
             self.met_opaque = True
             return {"!opaque": value.type_name}
         return self.record(value, depth)
+
+    def inline(self, value: Plain, depth: int) -> Any:
+        """`value` without blobs, whose numbering would spoil the sorted order of a set."""
+        blobs, self.blobs = self.blobs, None
+        try:
+            return self.encode(value, depth)
+        finally:
+            self.blobs = blobs
 
     def record(self, value: Plain, depth: int) -> Any:
         try:
@@ -140,28 +155,30 @@ def _sort_key(item: Any) -> str:
     return json.dumps(item, sort_keys=True)
 
 
-def decode(data: Any) -> Plain:
+def decode(data: Any, blobs: Sequence[bytes] = ()) -> Plain:
     """The value that `encode` wrote. Raises NotPlainData for data it never writes."""
     kind = type(data)
     if data is None or kind in (bool, int, float, str):
         return data
     if kind is list:
-        return [decode(v) for v in data]
+        return [decode(v, blobs) for v in data]
     if kind is not dict:
         raise NotPlainData(f"{kind.__name__} is not encoded plain data")
     tags = [k for k in data if k.startswith("!")]
     if not tags:
-        return {k: decode(v) for k, v in data.items()}
+        return {k: decode(v, blobs) for k, v in data.items()}
     try:
-        return _decode_tagged(tags[0], data[tags[0]], data)
+        return _decode_tagged(tags[0], data[tags[0]], data, blobs)
     except NotPlainData:
         raise
     except Exception as error:
         raise NotPlainData(f"malformed {tags[0]} value: {error}") from error
 
 
-def _decode_tagged(tag: str, body: Any, data: dict[str, Any]) -> Plain:
+def _decode_tagged(tag: str, body: Any, data: dict[str, Any], blobs: Sequence[bytes]) -> Plain:
     match tag:
+        case "!blob":
+            return blobs[_natural(body)]
         case "!int":
             return int(body, 16)
         case "!float":
@@ -171,20 +188,26 @@ def _decode_tagged(tag: str, body: Any, data: dict[str, Any]) -> Plain:
         case "!bytearray":
             return bytearray(base64.b64decode(body, validate=True))
         case "!tuple":
-            return tuple(decode(v) for v in body)
+            return tuple(decode(v, blobs) for v in body)
         case "!dict":
-            return {decode(k): decode(v) for k, v in body}
+            return {decode(k, blobs): decode(v, blobs) for k, v in body}
         case "!set":
-            return {decode(v) for v in body}
+            return {decode(v, blobs) for v in body}
         case "!frozenset":
-            return frozenset(decode(v) for v in body)
+            return frozenset(decode(v, blobs) for v in body)
         case "!complex":
-            return complex(decode(body[0]), decode(body[1]))
+            return complex(decode(body[0], blobs), decode(body[1], blobs))
         case "!record":
-            return Record(str(body), tuple((str(k), decode(v)) for k, v in data["fields"]))
+            return Record(str(body), tuple((str(k), decode(v, blobs)) for k, v in data["fields"]))
         case "!opaque":
             return Opaque(str(body))
     raise NotPlainData(f"unknown tag {tag} in encoded plain data")
+
+
+def _natural(number: Any) -> int:
+    if type(number) is not int or number < 0:
+        raise NotPlainData(f"{number!r} is not the place of a blob")
+    return number
 
 
 def dumps(value: Plain) -> str:
