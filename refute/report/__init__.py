@@ -1,1 +1,5 @@
-"""The only place that formats: text, JSON, SARIF and JUnit from the same run record."""
+"""Reports: the only place that formats.
+
+Each module renders one `refute.record.Run`: `text` for people, `document` for JSON, `sarif` and
+`junit` for machines of others. Counterexamples that outlive the run are files of `witness_file`.
+"""

@@ -1,0 +1,280 @@
+"""A run as text for people: the verdict first, then the smallest counterexample, then the rest.
+
+A refutation fits one screen, because whoever reads it (often an agent with a short attention) must
+see the case before anything else scrolls it away. Everything that was cut is in the JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from refute.claim import Verdict
+from refute.evidence import Evidence
+from refute.record import ClaimResult, Run
+from refute.report.trace import trace_lines
+from refute.report.visible import shortened, visible
+
+WIDTH = 100
+CLAIMS_WHEN_REFUTED = 10
+LISTED = 8
+
+HEADLINES = {
+    "accepted": "ACCEPTED",
+    "established": "ESTABLISHED",
+    "refuted": "REFUTED",
+    "not established": "NOT ESTABLISHED",
+    "nothing to judge": "NOTHING TO JUDGE",
+}
+_COLOURS = {"REFUTED": "31", "ACCEPTED": "32", "ESTABLISHED": "32"}
+_YELLOW = "33"
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """How to render. files: claim digest → saved witness file. colour: ANSI colours allowed."""
+
+    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    colour: bool = False
+    width: int = WIDTH
+
+
+def text(run: Run, look: Look | None = None) -> str:
+    """The run as text that ends with a line end."""
+    look = look or Look()
+    blocks = [
+        _headline(run, look),
+        _counterexample(run, look),
+        _reasons(run, look),
+        _claims(run, look),
+        _surroundings(run, look),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def headline(run: Run) -> str:
+    """The decision in capitals, e.g. REFUTED; `check` establishes where the gate accepts."""
+    word = HEADLINES.get(run.decision, run.decision.upper())
+    return "ESTABLISHED" if word == "ACCEPTED" and run.command != "gate" else word
+
+
+def refuted_first(run: Run) -> list[ClaimResult]:
+    """Results that are refuted and charged, the one with the fewest steps first."""
+    found = [r for r in run.results if r.evidence.verdict is Verdict.REFUTED and not r.pre_existing]
+    return sorted(found, key=_steps)
+
+
+def _steps(result: ClaimResult) -> int:
+    witness = result.evidence.witness
+    return len(witness.counterexample.steps) if witness else 10**6
+
+
+def _headline(run: Run, look: Look) -> list[str]:
+    word = headline(run)
+    colour = _COLOURS.get(word, _YELLOW)
+    shown = f"\x1b[1;{colour}m{word}\x1b[0m" if look.colour else word
+    between = f" {visible(run.base)}..{visible(run.head)}" if run.base or run.head else ""
+    line = f"{shown}  {run.command}{between}: {_summary(run)}"
+    return [line, *(["interrupted: this is what was known by then"] if run.interrupted else [])]
+
+
+def _summary(run: Run) -> str:
+    results = run.results
+    if run.decision == "nothing to judge":
+        return visible(run.reasons[0]) if run.reasons else "the two trees do not differ"
+    refuted = len(refuted_first(run))
+    if refuted:
+        return f"{refuted} of {_count(len(results), 'claim')} broken"
+    missed = sum(1 for r in results if r.unmet and not r.pre_existing)
+    if missed:
+        return f"{missed} of {_count(len(results), 'claim')} not established"
+    if run.exit_code:
+        return visible(run.reasons[0]) if run.reasons else "see below"
+    return f"{_count(len(results), 'claim')} established"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _counterexample(run: Run, look: Look) -> list[str]:
+    found = refuted_first(run)
+    return result_lines(found[0], look) if found else []
+
+
+def result_lines(result: ClaimResult, look: Look) -> list[str]:
+    """One refuted claim: what it says, the case that breaks it and how to replay the case."""
+    claim, evidence = result.claim, result.evidence
+    lines = [f"{visible(claim.name)}   {visible(str(claim.where))}"]
+    lines += [f"  {line}" for line in _wrapped(claim.statement.text, look.width - 2)]
+    if evidence.witness is None:
+        return [*lines, "", *(f"  {line}" for line in _exhausted(evidence, look.width))]
+    witness = evidence.witness
+    replays = f"broke in {witness.broke} of {witness.runs} replays"
+    if witness.flaky:
+        replays = "flaky: " + replays
+    lines += ["", f"  counterexample, found by {visible(evidence.engine)}, {replays}"]
+    lines += [f"    {line}" for line in trace_lines(witness.counterexample, width=look.width - 4)]
+    path = look.files.get(claim.digest())
+    if path:
+        lines += ["", f"  replay it: refute replay {visible(path)}"]
+    return lines
+
+
+def _exhausted(evidence: Evidence, width: int) -> list[str]:
+    words = evidence.reason or "a complete search found no example"
+    if evidence.exhaustion is not None:
+        exhaustion = evidence.exhaustion
+        words += f" ({exhaustion.cases:,} cases; confirmed by {exhaustion.confirmed_by})"
+    return _wrapped(words, width - 2)
+
+
+def _reasons(run: Run, look: Look) -> list[str]:
+    """Why it is not accepted, unless the headline and the counterexample say it all."""
+    if not run.exit_code or run.decision == "nothing to judge":
+        return []
+    reasons = run.reasons
+    if len(reasons) == 1 and (refuted_first(run) or visible(reasons[0]) == _summary(run)):
+        return []
+    shown = reasons[:LISTED]
+    lines = ["Why"]
+    for reason in shown:
+        wrapped = _wrapped(reason, look.width - 4)
+        lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
+    return [*lines, *_more(len(reasons) - len(shown))] if shown else []
+
+
+def _claims(run: Run, look: Look) -> list[str]:
+    if not run.results:
+        return []
+    ordered = sorted(run.results, key=_order)
+    shown = ordered[:CLAIMS_WHEN_REFUTED] if refuted_first(run) else ordered
+    column = min(max(len(visible(r.claim.name)) for r in shown), 44)
+    lines = ["Claims"]
+    for result in shown:
+        lines += _claim(result, column, look)
+    return [*lines, *_more(len(ordered) - len(shown))]
+
+
+def _order(result: ClaimResult) -> tuple[bool, bool]:
+    return (result.evidence.verdict is not Verdict.REFUTED, not result.unmet)
+
+
+def _claim(result: ClaimResult, column: int, look: Look) -> list[str]:
+    evidence = result.evidence
+    marks = [f"{evidence.cost.wall_s:.1f} s"]
+    marks += ["from the ledger"] if evidence.from_ledger else []
+    marks += ["pre-existing"] if result.pre_existing else []
+    marks += ["written with the change"] if result.role == "new" else []
+    head = f"  {evidence.verdict.value:<9}  {visible(result.claim.name):<{column}}  "
+    line = head + " · ".join(filter(None, [scope_text(evidence), *marks]))
+    lines = [shortened(line, look.width + 20)]
+    if evidence.verdict is not Verdict.REFUTED:
+        lines += [f"{'':13}{line}" for line in _remarks(result, look.width - 13)]
+    lines += [f"{'':13}{line}" for line in _disputes(evidence, look.width - 13)]
+    return lines
+
+
+def _remarks(result: ClaimResult, width: int) -> list[str]:
+    evidence = result.evidence
+    words = [evidence.reason] if evidence.reason else []
+    if result.unmet and result.unmet not in evidence.reason:
+        words.append(f"need {result.claim.need} is not met: {result.unmet}")
+    words += [f"{engine} declined: {why}" for engine, why in sorted(result.declined.items())]
+    return [line for word in words for line in _wrapped(word, width)[:3]]
+
+
+def _disputes(evidence: Evidence, width: int) -> list[str]:
+    if not evidence.disputes:
+        return []
+    return _wrapped(f"disputed: {', '.join(evidence.disputes)} said otherwise", width)
+
+
+def scope_text(evidence: Evidence) -> str:
+    """What was covered: the scope, how many cases, how many were discarded, engine's counts."""
+    scope = evidence.scope
+    bounds = ", ".join(f"{k}={v}" for k, v in {**scope.bounds, **scope.depths}.items())
+    parts = [visible(scope.text or bounds)]
+    counts = [f"{k} {v:,}" for k, v in evidence.statistics.items() if type(v) is int][:4]
+    if counts:
+        parts.append(visible(", ".join(counts)))
+    elif evidence.tried:
+        parts.append(_count(evidence.tried, "case"))
+    if evidence.discarded:
+        parts.append(f"{evidence.discarded:,} discarded")
+    if evidence.existential and evidence.witness is not None:
+        steps = len(evidence.witness.counterexample.steps)
+        parts.append(f"example of {_count(steps, 'step')} replayed")
+    return " · ".join(filter(None, parts))
+
+
+def _surroundings(run: Run, look: Look) -> list[str]:
+    lines = [*_coverage(run), *_controls(run), *_spec_events(run)]
+    assumptions = dict.fromkeys(a for r in run.results for a in r.evidence.assumptions)
+    lines += _listed("assumes", list(assumptions), look.width)
+    lines += _listed("not done", run.not_done, look.width)
+    lines += _listed("isolation", _isolations(run), look.width)
+    if run.mode:
+        reason = f": {visible(run.mode_reason)}" if run.mode_reason else ""
+        lines += _listed("mode", [f"{run.mode}{reason}"], look.width)
+    cost = f"{run.cost.wall_s:.1f} s, {run.cost.cpu_s:.1f} CPU seconds in workers"
+    return [*lines, f"{'cost':<10}{cost}; seed {run.seed}"]
+
+
+def _isolations(run: Run) -> list[str]:
+    found = {r.evidence.isolation for r in run.results if r.evidence.isolation}
+    return sorted(found) or [v for v in [run.environment.get("isolation", "")] if v]
+
+
+def _coverage(run: Run) -> list[str]:
+    if not run.coverage:
+        return []
+    good = [c for c in run.coverage if c.status in ("covered", "exempt")]
+    lines = [f"coverage  {len(good)} of {_count(len(run.coverage), 'changed unit')} covered"]
+    missing = [c for c in run.coverage if c not in good]
+    for unit in missing[:LISTED]:
+        place = f"{visible(unit.file)}:{unit.line}"
+        detail = f": {visible(unit.detail)}" if unit.detail else ""
+        lines.append(f"  {unit.status:<9} {place} {visible(unit.unit)}{detail}")
+    return [*lines, *_more(len(missing) - LISTED)]
+
+
+def _controls(run: Run) -> list[str]:
+    lines = []
+    if run.controls:
+        good = [c for c in run.controls if c.evidence.verdict is Verdict.REFUTED]
+        lines.append(f"controls  {len(good)} of {len(run.controls)} known-wrong variants refuted")
+        for result in [c for c in run.controls if c not in good][:LISTED]:
+            reason = visible(result.evidence.reason or result.evidence.verdict.value)
+            name = visible(result.control or result.claim.name)
+            lines.append(f"  not refuted: {name} by {visible(result.claim.name)}: {reason}")
+    if run.canary is not None:
+        failed = run.canary.evidence.verdict is Verdict.REFUTED
+        words = "failed, as it must" if failed else "did NOT fail: failures do not reach the report"
+        lines.append(f"canary    {words}")
+    return lines
+
+
+def _spec_events(run: Run) -> list[str]:
+    lines = []
+    for event in run.spec_events[: 2 * LISTED]:
+        place = f" ({visible(event.file)}:{event.line})" if event.file else ""
+        detail = f": {visible(event.detail)}" if event.detail else ""
+        lines.append(f"  {event.kind:<9} {visible(event.thing)}{place}{detail}")
+    lines += _more(len(run.spec_events) - 2 * LISTED)
+    return ["specs     changed by this change", *lines] if lines else []
+
+
+def _listed(label: str, items: Sequence[str], width: int) -> list[str]:
+    """The items behind a label, each wrapped, one under the other."""
+    lines = [line for item in items for line in _wrapped(item, width - 10)]
+    return [f"{label if i == 0 else '':<10}{line}" for i, line in enumerate(lines)]
+
+
+def _more(number: int) -> list[str]:
+    return [f"  … and {number} more, in the JSON"] if number > 0 else []
+
+
+def _wrapped(words: str, width: int) -> list[str]:
+    return textwrap.wrap(visible(words), max(20, width)) or [""]

@@ -1,0 +1,70 @@
+"""A counterexample as lines: the steps, where the crash falls, what was seen and what is allowed.
+
+A trace shows each action and only what it changed. Long traces are cut in the middle, because the
+two ends carry the meaning; the witness file has all of it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from refute.replay import Counterexample, Step
+from refute.report.visible import shortened, visible, visible_lines
+
+STEPS_SHOWN = 16
+LINES_SHOWN = 6
+LABEL = 11
+
+
+def trace_lines(
+    case: Counterexample, *, width: int = 100, steps_shown: int = STEPS_SHOWN
+) -> list[str]:
+    """The counterexample as lines of at most about `width` characters, without indentation."""
+    lines = _numbered(case.steps, width, steps_shown)
+    lines += _labelled("point", case.point, width)
+    lines += _labelled("observed", case.observed, width)
+    lines += _labelled("allowed", case.expected, width)
+    return lines
+
+
+def _numbered(steps: tuple[Step, ...], width: int, shown: int) -> list[str]:
+    if len(steps) <= shown:
+        return _aligned(list(enumerate(steps, 1)), width)
+    head, tail = shown - shown // 2, shown // 2
+    numbered = list(enumerate(steps, 1))
+    left_out = len(steps) - head - tail
+    return [
+        *_aligned(numbered[:head], width),
+        f"     … {left_out} more steps, in the witness file",
+        *_aligned(numbered[-tail:], width),
+    ]
+
+
+def _aligned(numbered: list[tuple[int, Step]], width: int) -> list[str]:
+    texts = [visible(step.text) for _, step in numbered]
+    column = min(max((len(t) for t in texts), default=0), 40)
+    lines = []
+    for (number, step), text in zip(numbered, texts, strict=True):
+        changes = [f"{visible(k)} = {visible(v)}" for k, v in step.changes.items()]
+        lines += _step(f"{number:>3}  {shortened(text, width)}", column + 5, changes, width)
+    return lines
+
+
+def _step(head: str, column: int, changes: list[str], width: int) -> list[str]:
+    joined = ", ".join(changes)
+    if not changes:
+        return [head]
+    if column + 2 + len(joined) <= width and len(head) <= column:
+        return [f"{head:<{column}}  {joined}"]
+    return [head, *(shortened(f"       {change}", width) for change in changes)]
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    if not text:
+        return []
+    wrapped: list[str] = []
+    for line in visible_lines(text):
+        wrapped += textwrap.wrap(line, max(20, width - LABEL), drop_whitespace=False) or [""]
+    if len(wrapped) > LINES_SHOWN:
+        wrapped = [*wrapped[:LINES_SHOWN], "…"]
+    return [f"{label if i == 0 else '':<{LABEL}}{line}".rstrip() for i, line in enumerate(wrapped)]
