@@ -17,8 +17,8 @@ from refute.report.trace import trace_lines
 from refute.report.visible import shortened, visible
 
 WIDTH = 100
-CLAIMS_WHEN_REFUTED = 10
-LISTED = 8
+CLAIMS_WHEN_REFUTED = 8
+LISTED = 5
 
 HEADLINES = {
     "accepted": "ACCEPTED",

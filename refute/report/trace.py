@@ -11,7 +11,7 @@ import textwrap
 from refute.replay import Counterexample, Step
 from refute.report.visible import shortened, visible, visible_lines
 
-STEPS_SHOWN = 16
+STEPS_SHOWN = 12
 LINES_SHOWN = 6
 LABEL = 11
 

@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from refute import __version__
+from refute.budget import Budget
 from refute.claim import Claim, Verdict
-from refute.errors import RefuteError, UnreadableInput
+from refute.errors import RefuteError, UnreadableInput, UsageError
 from refute.record import ClaimResult
-from refute.replay import Counterexample, Witness
+from refute.replay import Counterexample, Replayed, Witness, replay
+from refute.site import Site
+from refute.verifiers.registry import engines_for
 
 SCHEMA = "refute.witness/1"
 LARGEST = 16 * 2**20
@@ -113,7 +116,11 @@ def save_all(
 
 def load(path: Path) -> WitnessFile:
     """The witness file at `path`. Raises UnreadableInput for anything else."""
-    data = _json_object(path)
+    return from_json(_json_object(path), str(path))
+
+
+def from_json(data: dict[str, Any], path: str = "the data") -> WitnessFile:
+    """The inverse of `WitnessFile.to_json`. Raises UnreadableInput, naming `path`."""
     schema = data.get("schema")
     if schema != SCHEMA:
         raise UnreadableInput(
@@ -139,6 +146,26 @@ def load(path: Path) -> WitnessFile:
             value=path,
             next_step="give a file that `refute gate` or `refute check` saved",
         ) from error
+
+
+def play(file: WitnessFile, tree: Path, budget: Budget | None = None) -> Replayed:
+    """Play the file's case on the code in `tree`, in fresh workers.
+
+    The engine that found it plays it when it is still there, otherwise the first engine of its
+    kind that takes the claim. Raises UsageError when none does.
+    """
+    claim = file.claim
+    takers = [e for e in engines_for(claim.statement.kind) if not e.declines(claim)]
+    takers.sort(key=lambda engine: engine.name != file.case.engine)
+    if not takers:
+        raise UsageError(
+            f"no engine takes the claim {claim.name!r}",
+            thing="claim",
+            value=claim.name,
+            next_step="state the claim again and check it",
+        )
+    site = Site(tree, tree, file.roots)
+    return replay(file.case, takers[0].replayer(claim, site, budget or Budget()))
 
 
 def _strings(value: Any) -> tuple[str, ...]:

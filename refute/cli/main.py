@@ -1,0 +1,170 @@
+"""`refute`: finds the command, runs it, and turns whatever happens into an honest exit code.
+
+The exit code is the verdict of the command: 0 established, 1 refuted, 2 usage or unreadable input,
+3 not established. Python itself exits with 1 after an uncaught exception, which would read as
+"refuted", so nothing may escape from here: a bug of refute is 3, and so is an interrupt, because
+neither says anything about a claim. `refute hook …` maps every failure to 2, on which an agent's
+protocol blocks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import cast
+
+from refute import __version__
+from refute.errors import (
+    EXIT_ESTABLISHED,
+    EXIT_NOT_ESTABLISHED,
+    EXIT_USAGE,
+    RefuteError,
+    UsageError,
+)
+
+# command → (module that runs it, one line of help); a module is imported when its command runs
+COMMANDS: dict[str, tuple[str, str]] = {
+    "gate": ("refute.cli.gate", "judge a git change: accepted, refuted or not established"),
+    "check": ("refute.cli.check", "check the machines and claims of one file"),
+    "replay": ("refute.cli.replay", "play a saved counterexample again, or make it a test"),
+    "hook": ("refute.cli.hook", "judge the tree when a coding agent wants to stop"),
+    "doctor": ("refute.cli.doctor", "what is available here, and what is missing"),
+    "init": ("refute.cli.init", "configuration, exemptions and a first claim for a repository"),
+}
+ERROR_SCHEMA = "refute.error/1"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code and never raises."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    debug = _take_debug(args)
+    hook = args[:1] == ["hook"]
+    try:
+        _prepare_process()
+        code = _dispatch(args)
+    except BaseException as error:
+        code = _explain(error, args, debug)
+    code = _flush(code)
+    return EXIT_USAGE if hook and code != EXIT_ESTABLISHED else code
+
+
+def _take_debug(args: list[str]) -> bool:
+    """Whether `--debug` was given, before or after the command; it is taken out of `args`."""
+    if "--debug" in args:
+        args.remove("--debug")
+        return True
+    return bool(os.environ.get("REFUTE_DEBUG"))
+
+
+def _prepare_process() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # a terminal that cannot show a character gets its escape
+            reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _as_interrupt)
+
+
+def _as_interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _dispatch(args: list[str]) -> int:
+    if not args or args[0] in ("--help", "-h", "help"):
+        print(_help())
+        return EXIT_ESTABLISHED if args else EXIT_USAGE
+    if args[0] in ("--version", "-V"):
+        print(f"refute {__version__}")
+        return EXIT_ESTABLISHED
+    if args[0] not in COMMANDS:
+        raise UsageError(
+            f"there is no command {args[0]!r}",
+            thing="command",
+            value=args[0],
+            possible=tuple(COMMANDS),
+            next_step="see `refute --help`",
+        )
+    module = importlib.import_module(COMMANDS[args[0]][0])
+    run = cast(Callable[[Sequence[str]], int], module.run)
+    return run(args[1:])
+
+
+def _help() -> str:
+    commands = "\n".join(f"  {name:<8} {words}" for name, (_, words) in COMMANDS.items())
+    return f"""\
+usage: refute COMMAND [OPTIONS]
+
+Nothing lands until every attempt to refute it has failed.
+
+commands:
+{commands}
+
+options:
+  --version  the version          --help   this page; `refute COMMAND --help` for a command
+  --debug    tracebacks of bugs of refute
+
+examples:
+  refute gate --base main                        judge the working tree against main
+  refute check examples/journalfs/rename_spec.py check a spec, exhaustively within its bounds
+  refute replay .refute/witnesses/NAME.json      does the counterexample still break the claim?
+
+exit codes: 0 established, 1 refuted, 2 usage or unreadable input, 3 not established"""
+
+
+def _explain(error: BaseException, args: Sequence[str], debug: bool) -> int:
+    """Print what happened, as data too where JSON was asked for; returns the exit code."""
+    if debug and not isinstance(error, KeyboardInterrupt):
+        traceback.print_exception(error)
+    if isinstance(error, RefuteError):
+        if _json_on_stdout(args):
+            _say(json.dumps({"schema": ERROR_SCHEMA, **error.to_json()}), sys.stdout.fileno())
+        _say(f"refute: {error}")
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        _say("refute: interrupted; nothing was established")
+        return EXIT_NOT_ESTABLISHED
+    if isinstance(error, BrokenPipeError):
+        return EXIT_NOT_ESTABLISHED
+    _say(
+        f"refute: a bug of refute, not a verdict: {type(error).__name__}: {error}\n"
+        "  next: run again with --debug and report the traceback"
+    )
+    return EXIT_NOT_ESTABLISHED
+
+
+def _json_on_stdout(args: Sequence[str]) -> bool:
+    pairs = itertools.pairwise(args)
+    return "--json=-" in args or ("--json", "-") in pairs
+
+
+def _say(text: str, descriptor: int = 2) -> None:
+    """Write to a descriptor, past buffers that may be closed or broken."""
+    data = (text + "\n").encode("utf-8", "backslashreplace")
+    try:
+        os.write(descriptor, data)
+    except OSError:
+        return
+
+
+def _flush(code: int) -> int:
+    """Flush the streams; a reader that went away does not change the verdict."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except (OSError, ValueError) as error:
+            _say(f"refute: the output could not be written: {error}")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            code = code or EXIT_USAGE
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

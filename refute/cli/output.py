@@ -1,0 +1,127 @@
+"""Where a run's renderings go: text for people, JSON, SARIF and JUnit to files or stdout.
+
+Targets are looked at before the work begins, so that a wrong path costs no minutes. When one of
+them is stdout, the text goes to stderr and stdout carries nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from refute.errors import UsageError
+from refute.record import Run
+from refute.report.document import document, dumps
+from refute.report.junit import junit
+from refute.report.sarif import sarif
+from refute.report.text import Look, text
+
+Render = Callable[[Run, Mapping[str, str]], str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Outputs:
+    """json, sarif, junit: a path, "-" for stdout, or empty. Raises UsageError for a wrong one."""
+
+    json: str = ""
+    sarif: str = ""
+    junit: str = ""
+
+    def __post_init__(self) -> None:
+        for option, target, _ in self._targets():
+            _check(option, target)
+        if sum(target == "-" for _, target, _ in self._targets()) > 1:
+            raise UsageError(
+                "stdout can carry one document only",
+                thing="output",
+                value="-",
+                next_step="give a file name for all but one of --json, --sarif, --junit",
+            )
+
+    def _targets(self) -> list[tuple[str, str, Render]]:
+        every: list[tuple[str, str, Render]] = [
+            ("--json", self.json, lambda run, files: dumps(document(run, files))),
+            ("--sarif", self.sarif, lambda run, files: dumps(sarif(run, files))),
+            ("--junit", self.junit, lambda run, _: junit(run)),
+        ]
+        return [(option, target, render) for option, target, render in every if target]
+
+    @property
+    def people(self) -> TextIO:
+        """The stream for text: stderr when stdout carries a document."""
+        taken = "-" in (self.json, self.sarif, self.junit)
+        return sys.stderr if taken else sys.stdout
+
+    def write(self, run: Run, files: Mapping[str, str]) -> None:
+        """Write every rendering. files: claim digest → saved witness file."""
+        for option, target, render in self._targets():
+            _write(option, target, render(run, files))
+        look = Look(files=files, colour=has_colour(self.people))
+        print_all(text(run, look), self.people)
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Whether colours are welcome: a terminal, no NO_COLOR (https://no-color.org), not dumb."""
+    return (
+        stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
+    )
+
+
+def print_all(words: str, stream: TextIO) -> None:
+    """Print `words`; a reader that went away is no error, as the exit code carries the verdict."""
+    try:
+        stream.write(words)
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def progress_line(stream: TextIO) -> Callable[[str], None]:
+    """A function that shows one changing line on a terminal, and nothing elsewhere."""
+    if not stream.isatty():
+        return lambda _: None
+
+    def show(words: str) -> None:
+        stream.write(f"\r\x1b[2K{words[:100]}" if words else "\r\x1b[2K")
+        stream.flush()
+
+    return show
+
+
+def _check(option: str, target: str) -> None:
+    if target == "-":
+        return
+    path = Path(target)
+    problem = ""
+    if path.is_dir():
+        problem = "is a directory"
+    elif not path.parent.is_dir():
+        problem = "lies in a directory that does not exist"
+    elif path.exists() and not os.access(path, os.W_OK):
+        problem = "cannot be written"
+    if problem:
+        raise UsageError(
+            f"{option} {target}: the path {problem}",
+            thing=option,
+            value=target,
+            next_step="give a path that can be written, or - for stdout",
+        )
+
+
+def _write(option: str, target: str, words: str) -> None:
+    if target == "-":
+        print_all(words, sys.stdout)
+        return
+    try:
+        Path(target).write_text(words, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{option} {target}: {error.strerror}",
+            thing=option,
+            value=target,
+            next_step="give a path that can be written, or - for stdout",
+        ) from error
