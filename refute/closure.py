@@ -183,14 +183,18 @@ class _Index:
             entries = list(os.scandir(self.tree / directory))
         except OSError:
             return
-        if directory and any(e.name == "pyvenv.cfg" for e in entries):
+        names = {entry.name for entry in entries}
+        if directory and "pyvenv.cfg" in names:
+            return
+        if directory and ".git" in names:
+            yield directory  # another repository: named, so that it can be noted, but not entered
             return
         for entry in entries:
             path = f"{directory}/{entry.name}" if directory else entry.name
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED_DIRECTORIES:
                     yield from self._walk(path)
-            elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+            elif entry.name != ".git" and (entry.is_symlink() or entry.is_file()):
                 yield path
 
     def names(self, directory: str) -> frozenset[str]:
