@@ -68,10 +68,8 @@ def strategy(domain: Domain) -> st.SearchStrategy[Any]:
             bounded = lo is not None and hi is not None
             return st.floats(lo, hi, allow_nan=nan and free, allow_infinity=inf and not bounded)
         case Text(min=low, max=high, alphabet=alphabet):
-            letters = (
-                st.characters(codec="utf-8") if alphabet is None else st.sampled_from(alphabet)
-            )
-            return st.text(letters, min_size=low, max_size=high)
+            letters = _CHARACTERS if alphabet is None else st.sampled_from(alphabet)
+            return st.lists(letters, min_size=low, max_size=high).map("".join)
         case Bytes(min=low, max=high):
             return st.binary(min_size=low, max_size=high)
         case OneOf(values=values):
