@@ -95,7 +95,7 @@ def _texts(found: Sequence[Piece]) -> dict[tuple[str, str], list[str]]:
 
 
 def pieces(module: ast.Module) -> list[Piece]:
-    """All units of a module in order, without docstrings (taken out in place) and what never runs."""
+    """All units of a module in order; docstrings are taken out of the module in place."""
     _Normal().visit(module)
     return [p for p in _pieces(module.body, "") if p.qualname not in _SILENT_NAMES]
 
