@@ -21,7 +21,7 @@ def trace_lines(
 ) -> list[str]:
     """The counterexample as lines of at most about `width` characters, without indentation."""
     lines = _numbered(case.steps, width, steps_shown)
-    lines += _labelled("point", case.point, width)
+    lines += _labelled("where", case.point, width)
     lines += _labelled("observed", case.observed, width)
     lines += _labelled("allowed", case.expected, width)
     return lines
