@@ -168,6 +168,12 @@ class Statement:
             check_reference(reference, "spec")
         plain.encode(dict(self.params))
 
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """References to all judged code: the subject, then those that `params["subjects"]` adds."""
+        named = self.params.get("subjects", ())
+        return tuple(dict.fromkeys((self.subject, *(reference for _, reference in named))))
+
     def to_json(self) -> dict[str, object]:
         """The statement as JSON data."""
         return {

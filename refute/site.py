@@ -24,8 +24,8 @@ class Site:
     roots: tuple[str, ...] = (".", "src")
 
     def subject_closure(self, claim: Claim) -> Closure:
-        """The files the subject depends on; all covered files for a command."""
-        references = () if is_command(claim.subject) else (claim.subject,)
+        """The files the judged code depends on; all covered files for a command."""
+        references = tuple(r for r in claim.statement.judged if not is_command(r))
         return closure_of(self.subject_tree, self.roots, references, claim.covers)
 
     def spec_closure(self, claim: Claim) -> Closure:
@@ -35,10 +35,17 @@ class Site:
     def subject_worker(
         self, claim: Claim, limits: Limits, hash_seed: int = 0, fds: tuple[int, ...] = ()
     ) -> Worker:
-        """A fresh worker that can import the subject and nothing undeclared."""
+        """A fresh worker that can import the subject, or is its command, and has nothing more."""
         closure = self.subject_closure(claim)
+        command = claim.subject.removeprefix("cmd:") if is_command(claim.subject) else None
         return open_worker(
-            self.subject_tree, closure.files, self.roots, limits, hash_seed=hash_seed, fds=fds
+            self.subject_tree,
+            closure.files,
+            self.roots,
+            limits,
+            hash_seed=hash_seed,
+            fds=fds,
+            command=command,
         )
 
     def spec_worker(

@@ -33,8 +33,8 @@ from refute.specs.domains import (
     Sets,
     Text,
     Tuples,
-    from_plain,
 )
+from refute.specs.function import given_of
 
 VERSION = hypothesis.__version__
 BACKEND = "refute"
@@ -92,10 +92,9 @@ def strategy(domain: Domain) -> st.SearchStrategy[Any]:
 def inputs(claim: Claim) -> st.SearchStrategy[dict[str, Any]]:
     """The inputs that a claim is about, as keyword arguments, for use in ordinary tests.
 
-    Raises KeyError for a claim whose statement has no `given`.
+    For `Holds(…)` and `Equals(…)`; a statement without inputs gives the empty dict.
     """
-    given = claim.statement.params["given"]
-    return st.fixed_dictionaries({k: strategy(from_plain(d)) for k, d in given.items()})
+    return strategy(given_of(claim.statement))
 
 
 def generate(domain: Domain, cases: int, seed: int) -> Sequence[Plain]:
