@@ -5,6 +5,7 @@ The machine language lives in `refute.machine`; statements live in `refute.specs
 """
 
 from refute.budget import Budget
+from refute.check import check
 from refute.claim import Claim, Need, Verdict, claim
 from refute.evidence import Evidence
 
@@ -24,5 +25,6 @@ __all__ = [
     "Need",
     "Verdict",
     "__version__",
+    "check",
     "claim",
 ]
