@@ -22,49 +22,68 @@ from importlib.util import module_from_spec
 from typing import Any
 
 
-class JudgeFinder:
-    """Finds `refute`, wherever it is installed, before and instead of any in the tree."""
-
-    def __init__(self, package: str) -> None:
-        self._parent = [os.path.dirname(package)]
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """The spec of the package `refute`; other names are for other finders."""
-        return PathFinder.find_spec(name, self._parent) if name == "refute" else None
-
-
 class Deferred(types.ModuleType):
-    """A package whose own code runs when one of its names is first asked for.
+    """A package whose own code has not run yet; it runs when one of its names is asked for."""
 
-    `refute.sandbox` imports what a parent needs, which a worker seldom does.
-    """
+    judge: JudgeFinder
 
     def __getattr__(self, name: str) -> Any:
-        spec = self.__spec__
-        if name.startswith("__") or spec is None or spec.loader is None:
+        if name.startswith("__") or not self.judge.armed:
             raise AttributeError(name)
-        object.__setattr__(self, "__class__", types.ModuleType)
-        spec.loader.exec_module(self)
+        self.judge.wake(self.__name__)
         return getattr(self, name)
 
 
-def prepare_imports(package: str) -> None:
-    """Make `refute` importable, and its sandbox package without loading the parent's side."""
-    sys.meta_path.insert(0, JudgeFinder(package))  # type: ignore[arg-type]
-    spec = PathFinder.find_spec("refute.sandbox", [package])
-    if spec is None:
-        raise ImportError(f"no refute.sandbox in {package}")
-    module = module_from_spec(spec)
-    module.__class__ = Deferred
-    sys.modules["refute.sandbox"] = module
+class JudgeFinder:
+    """Finds `refute`, wherever it is installed, before and instead of any in the tree.
+
+    `refute` and `refute.sandbox` import what a parent needs and a worker seldom does, so their own
+    code is deferred: the worker's modules load without it, and once `armed` any other import from
+    either package runs it first.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.armed = False
+        self._parent = [os.path.dirname(package)]
+        sys.meta_path.insert(0, self)
+        self._defer("refute", self._parent)
+        self._defer("refute.sandbox", [package])
+        vars(sys.modules["refute"])["sandbox"] = sys.modules["refute.sandbox"]
+
+    def find_spec(
+        self, name: str, path: object = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Wake the packages above `name`; the search itself is for the other finders."""
+        parts = name.split(".")
+        if parts[0] == "refute" and self.armed:
+            for depth in range(1, len(parts)):
+                self.wake(".".join(parts[:depth]))
+        return PathFinder.find_spec(name, self._parent) if name == "refute" else None
+
+    def wake(self, name: str) -> None:
+        """Run the code of a package that was deferred; nothing for other modules."""
+        module = sys.modules.get(name)
+        if type(module) is Deferred and module.__spec__ and module.__spec__.loader:
+            object.__setattr__(module, "__class__", types.ModuleType)
+            module.__spec__.loader.exec_module(module)
+
+    def _defer(self, name: str, path: list[str]) -> None:
+        spec = PathFinder.find_spec(name, path)
+        if spec is None:
+            raise ImportError(f"no {name} in {path[0]}")
+        module = module_from_spec(spec)
+        object.__setattr__(module, "__class__", Deferred)
+        vars(module)["judge"] = self
+        sys.modules[name] = module
 
 
 def main() -> None:
     """Read the configuration and supervise one worker."""
     control, wire, package = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    prepare_imports(package)
+    judge = JudgeFinder(package)
     # By name, since refute is findable only from here on.
     supervisor = importlib.import_module("refute.sandbox.supervisor")
+    judge.armed = True
 
     config = json.loads(_read_line(control))
     supervisor.supervise(config, control, wire)

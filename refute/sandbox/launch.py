@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -53,6 +55,7 @@ def launch(
     shape = layout(command is not None)
     config = {
         "tree": os.path.realpath(tree),
+        "scratch": f"{tempfile.gettempdir()}/refute-{secrets.token_hex(8)}",
         "files": None if files is None else sorted(set(files)),
         "roots": list(roots),
         "fds": list(fds),
@@ -95,7 +98,7 @@ def launch(
 
 def _spawn(control: int, wire: int, fds: Sequence[int], seed: int) -> subprocess.Popen[bytes]:
     package = layout(False).package
-    arguments = [sys.executable, "-S", "-s", "-P", "-B", _BOOTSTRAP, str(control), str(wire)]
+    arguments = [sys.executable, "-S", "-s", "-P", _BOOTSTRAP, str(control), str(wire)]
     return subprocess.Popen(
         [*arguments, package],
         env=_environment(seed),
@@ -115,7 +118,6 @@ def _environment(hash_seed: int) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "PATH": layout(True).programs,
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": str(hash_seed),
         "TZ": "UTC",
     }

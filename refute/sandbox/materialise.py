@@ -24,6 +24,17 @@ def copy_files(tree: str, files: Iterable[str], target: str) -> None:
         _copy(f"{tree}/{name}", f"{target}/{name}")
 
 
+def remove_files(directory: str) -> None:
+    """Remove a directory and all below it; links are removed, not followed."""
+    for path, directories, files in os.walk(directory, topdown=False):
+        for name in files:
+            os.unlink(f"{path}/{name}")
+        for name in directories:
+            below = f"{path}/{name}"
+            (os.unlink if os.path.islink(below) else os.rmdir)(below)
+    os.rmdir(directory)
+
+
 def _make_parents(tree: str, parts: list[str], target: str, made: set[str]) -> None:
     for depth in range(1, len(parts) + 1):
         path = "/".join(parts[:depth])

@@ -10,16 +10,14 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import sys
-import tempfile
 from typing import Any, NoReturn
 
 from refute.sandbox import jail, kernel
 from refute.sandbox.command import execute
 from refute.sandbox.inside import serve
-from refute.sandbox.materialise import copy_files
+from refute.sandbox.materialise import copy_files, remove_files
 from refute.sandbox.processes import kill_descendants
 
 INFINITY = resource.RLIM_INFINITY
@@ -125,9 +123,10 @@ def _fall_back(config: dict[str, Any], why: str) -> str:
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     if config["files"] is not None:
-        copy = tempfile.mkdtemp(prefix="refute-")
+        copy = config["scratch"]
+        os.mkdir(copy, 0o700)
         copy_files(config["tree"], config["files"], copy)
-        config["tree"] = config["scratch"] = copy
+        config["tree"] = copy
     return f"process only (no namespaces: {why}; files outside the closure are visible)"
 
 
@@ -158,6 +157,7 @@ def _become_worker(config: dict[str, Any], wire: int, jailed: bool) -> NoReturn:
     roots = [os.path.normpath(os.path.join(config["tree"], root)) for root in config["roots"]]
     sys.path[:] = [*roots, *config["path"]]
     sys.argv[:] = ["worker"]
+    sys.dont_write_bytecode = True
     serve(wire, roots, config["tree"])
     os._exit(0)
 
@@ -212,8 +212,8 @@ def _end(init: int | None, worker: int, config: dict[str, Any]) -> None:
             os.waitpid(-1, 0)
         except ChildProcessError:
             break
-    if "scratch" in config:
-        shutil.rmtree(config["scratch"], ignore_errors=True)
+    if config["tree"] == config["scratch"]:
+        remove_files(config["scratch"])
 
 
 def _tell(control: int, message: dict[str, Any]) -> None:
