@@ -1,0 +1,1 @@
+"""Ready specs: executable descriptions of systems that many programs are meant to be."""

@@ -1,0 +1,1 @@
+"""State machines: the language, its intermediate representation and its plain-Python meaning."""

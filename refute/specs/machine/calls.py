@@ -1,0 +1,446 @@
+"""Calls and comprehensions: builtins, methods of containers, dataclasses, and pure helpers.
+
+A helper (an undecorated method, a property or a module's function) is a pure expression; its body
+is put in place of the call, with its arguments bound first, so engines know no functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from refute.specs.machine import language
+from refute.specs.machine import types as t
+from refute.specs.machine.containers import Map, Seq, Set
+from refute.specs.machine.expressions import BOOL, Expressions, constant, number
+from refute.specs.machine.ir import Expr
+from refute.specs.machine.scope import MISSING, Scope, function_scope
+
+Chain = Callable[[], Expr]
+MUTATORS = frozenset(
+    {"add", "discard", "remove", "clear", "update", "append", "extend", "pop", "insert", "sort"}
+    | {"setdefault", "popitem", "reverse", "intersection_update", "difference_update"}
+)
+_SET_METHODS = {"union": "|", "intersection": "&", "difference": "diff"}
+_SET_TESTS = {"issubset": "subset", "isdisjoint": "disjoint"}
+
+
+class Calls(Expressions):
+    """Expressions with calls."""
+
+    def _Call(self, node: ast.Call, want: t.Type | None) -> Expr:
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(
+            k.arg is None for k in node.keywords
+        ):
+            raise self.scope.refuse(node, "* or ** in a call", "the arguments")
+        if isinstance(node.func, ast.Attribute):
+            state = self.scope.state_of(node.func.value)
+            if state:
+                return self._own_call(node, node.func.attr, state)
+        target = self.scope.static(node.func)
+        if target is MISSING and isinstance(node.func, ast.Attribute):
+            return self._method(self.expr(node.func.value), node.func.attr, node)
+        return self._call_of(target, node, want)
+
+    def _own_call(self, node: ast.Call, name: str, state: str) -> Expr:
+        found = self.scope.member(name)
+        if isinstance(found, staticmethod):
+            found = found.__func__
+            return self.inline(found, self._arguments(found, node), "", node)
+        if not isinstance(found, types.FunctionType):
+            raise self.scope.refuse(node, f"a call of self.{name}", "a helper method")
+        mark = language.mark_of(found)
+        if mark is not None and mark.kind in ("action", "process"):
+            raise self.scope.refuse(
+                node, f"a call of the {mark.kind} {name}", "a helper that both of them use"
+            )
+        return self.inline(found, self._arguments(found, node, bound=True), state, node)
+
+    def _arguments(
+        self, function: types.FunctionType, node: ast.Call, bound: bool = False
+    ) -> list[Any]:
+        """The arguments in the order of the parameters: IR, or the name of a state."""
+        signature = inspect.signature(function)
+        own = list(signature.parameters.values())[1 if bound else 0 :]
+        try:
+            given = signature.replace(parameters=own).bind(
+                *node.args, **{k.arg or "": k.value for k in node.keywords}
+            )
+        except TypeError as error:
+            raise self.scope.refuse(node, f"this call ({error})", "the right arguments") from error
+        result: list[Any] = []
+        for parameter in own:
+            argument = given.arguments.get(parameter.name, MISSING)
+            if argument is MISSING:
+                result.append(self.lift(parameter.default, node))
+            else:
+                result.append(self.scope.state_of(argument) or self.expr(argument))
+        return result
+
+    def inline(
+        self, function: types.FunctionType, args: Sequence[Any], state: str, node: ast.AST
+    ) -> Expr:
+        """A call of a helper, as its body. state: which state its `self` is; "" for none."""
+        if function.__qualname__ in self.build.inlining:
+            raise self.scope.refuse(
+                node, f"{function.__name__}, which calls itself,", "any, all or sum over a range"
+            )
+        inner = function_scope(self.build, function, {})
+        names = [a.arg for a in inner.tree.args.args + inner.tree.args.kwonlyargs]
+        if state:
+            inner.states[names.pop(0)] = state
+        lets: list[tuple[str, Expr]] = []
+        for name, argument in zip(names, args, strict=True):
+            if isinstance(argument, str):
+                inner.states[name] = argument
+            elif argument.op in ("local", "const", "read", "next"):
+                inner.env[name] = argument
+            else:
+                fresh = self.build.fresh(name)
+                lets.append((fresh, argument))
+                inner.env[name] = Expr("local", argument.type, (), fresh)
+        self.build.inlining.append(function.__qualname__)
+        try:
+            body = pure_body(inner)
+        finally:
+            self.build.inlining.pop()
+        for fresh, value in reversed(lets):
+            body = Expr("let", body.type, (value, body), fresh)
+        return body
+
+    def _call_of(self, target: Any, node: ast.Call, want: t.Type | None) -> Expr:
+        if target is language.when or target is language.any_of:
+            name = target.__name__
+            instead = {"when": "when(…) as a statement of an action or process"}.get(
+                name, "x = any_of(…) as a statement of an action or process"
+            )
+            raise self.scope.refuse(node, f"{name}(…) inside an expression or helper", instead)
+        builtin = getattr(self, f"_call_{getattr(target, '__name__', '')}", None)
+        known = getattr(builtins, getattr(target, "__name__", ""), MISSING) is target
+        if builtin is not None and (known or target is dataclasses.replace):
+            made: Expr = builtin(node, want)
+            return made
+        if target in (Set, Seq, Map):
+            return self._container(target, node, want)
+        if dataclasses.is_dataclass(target) and isinstance(target, type):
+            return self._make(target, node)
+        if isinstance(target, types.FunctionType):
+            return self.inline(target, self._arguments(target, node), "", node)
+        what = ast.unparse(node.func)
+        raise self.scope.refuse(node, f"a call of {what}", "any all sum len min max, or a helper")
+
+    def _make(self, cls: type, node: ast.Call) -> Expr:
+        kind = self.build.resolver.class_type(cls, self.scope.refuser(node))
+        if not isinstance(kind, t.Rec) or "__post_init__" in vars(cls):
+            raise self.scope.refuse(node, f"{cls.__name__} with __post_init__", "plain fields")
+        try:
+            given = inspect.signature(cls).bind(
+                *node.args, **{k.arg or "": k.value for k in node.keywords}
+            )
+        except TypeError as error:
+            raise self.scope.refuse(node, f"this call ({error})", "the fields") from error
+        defaults = {f.name: f.default for f in dataclasses.fields(cls)}
+        args = [
+            self.expr(given.arguments[name], field)
+            if name in given.arguments
+            else self.lift(defaults[name], node)
+            for name, field in kind.fields
+        ]
+        names = [name for name, _ in kind.fields]
+        found = tuple((n, a.type) for n, a in zip(names, args, strict=True))
+        return Expr("make", t.Rec(kind.name, found), tuple(args))
+
+    def _call_replace(self, node: ast.Call, want: t.Type | None) -> Expr:
+        base = self.expr(node.args[0])
+        if not isinstance(base.type, t.Rec):
+            raise self.scope.refuse(node, f"replace of {t.show(base.type)}", "one dataclass")
+        new = {k.arg: self.expr(k.value) for k in node.keywords}
+        unknown = set(new) - {name for name, _ in base.type.fields}
+        if unknown:
+            raise self.scope.refuse(node, f"the field {unknown.pop()}", "a field of the dataclass")
+        args = [new[n] if n in new else Expr("field", f, (base,), n) for n, f in base.type.fields]
+        fields = tuple((n, a.type) for (n, _), a in zip(base.type.fields, args, strict=True))
+        return Expr("make", t.Rec(base.type.name, fields), tuple(args))
+
+    def _call_len(self, node: ast.Call, want: t.Type | None) -> Expr:
+        found = self._only(node)
+        self.element(found, node)
+        upto = found.type.upto if isinstance(found.type, t.SeqOf) else None
+        return Expr("len", t.Int(0, upto), (found,))
+
+    def _only(self, node: ast.Call) -> Expr:
+        if len(node.args) != 1 or node.keywords:
+            raise self.scope.refuse(node, "this call", f"{ast.unparse(node.func)}(one argument)")
+        return self.expr(node.args[0])
+
+    def _quantifier(self, op: str, node: ast.Call) -> Expr:
+        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            found = node.args[0]
+            return Expr(op, BOOL, (self.chain(found.generators, lambda: self.truth(found.elt)),))
+        source = self._only(node)
+        elem = self.element(source, node)
+        name = self.build.fresh("each")
+        if elem != BOOL:
+            raise self.scope.refuse(node, f"{op} over {t.show(elem)}", f"{op}(… for … in …)")
+        item = Expr("item", elem, (Expr("local", elem, (), name),))
+        return Expr(op, BOOL, (Expr("for", elem, (source, item), name),))
+
+    def _call_any(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._quantifier("any", node)
+
+    def _call_all(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._quantifier("all", node)
+
+    def _call_sum(self, node: ast.Call, want: t.Type | None) -> Expr:
+        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            found = node.args[0]
+            chain = self.chain(found.generators, lambda: self.expr(found.elt))
+            low = 0 if isinstance(chain.type, t.Int) and (chain.type.lo or -1) >= 0 else None
+            return Expr("total", t.Int(low, None), (chain,))
+        source = self._only(node)
+        if not isinstance(self.element(source, node), t.Int | t.Bool):
+            raise self.scope.refuse(node, f"sum of {t.show(source.type)}", "sum of int")
+        return Expr("sum", t.Int(), (source,))
+
+    def _extreme(self, op: str, node: ast.Call) -> Expr:
+        if node.keywords:
+            raise self.scope.refuse(node, f"{op} with {node.keywords[0].arg}=", "plain arguments")
+        if len(node.args) > 1:
+            args = tuple(map(self.expr, node.args))
+            kind = t.join(a.type for a in args)
+            return Expr({"min": "least", "max": "most"}[op], kind, args)
+        only = node.args[0]
+        if isinstance(only, ast.GeneratorExp):
+            source = self._listed("list", only, only.elt)
+        else:
+            source = self._only(node)
+        return Expr(op, self.element(source, node), (source,))
+
+    def _call_min(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._extreme("min", node)
+
+    def _call_max(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._extreme("max", node)
+
+    def _call_abs(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return Expr("abs", t.Int(0, None), (self._only(node),))
+
+    def _call_bool(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self.truth(node.args[0])
+
+    def _call_range(self, node: ast.Call, want: t.Type | None) -> Expr:
+        args = [self.expr(a) for a in node.args]
+        if not 1 <= len(args) <= 3 or not all(isinstance(a.type, t.Int | t.Bool) for a in args):
+            raise self.scope.refuse(node, "this range", "range(lo, hi) of int")
+        low = number(0) if len(args) == 1 else args[0]
+        high = args[0] if len(args) == 1 else args[1]
+        step = args[2] if len(args) == 3 else number(1)
+        elem = t.Int()
+        if step.data == 1 and isinstance(low.type, t.Int) and isinstance(high.type, t.Int):
+            top = None if high.type.hi is None else high.type.hi - 1
+            elem = t.Int(low.type.lo, top)
+        return Expr("range", t.SeqOf(elem), (low, high, step))
+
+    def _call_isinstance(self, node: ast.Call, want: t.Type | None) -> Expr:
+        classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+        kinds = []
+        for part in _union_parts(classes):
+            found = self.scope.static(part)
+            if found in (bool, int):
+                kinds.append(BOOL if found is bool else t.Int())
+            elif isinstance(found, type):
+                kinds.append(self.build.resolver.class_type(found, self.scope.refuser(part)))
+            else:
+                raise self.scope.refuse(part, "this class in isinstance", "a dataclass or Enum")
+        return Expr("isa", BOOL, (self.expr(node.args[0]),), tuple(kinds))
+
+    def _call_set(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._container(Set, node, want)
+
+    def _call_frozenset(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._container(Set, node, want)
+
+    def _call_list(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._container(Seq, node, want)
+
+    def _call_tuple(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._container(Seq, node, want)
+
+    def _call_dict(self, node: ast.Call, want: t.Type | None) -> Expr:
+        return self._container(Map, node, want)
+
+    def _container(self, target: Any, node: ast.Call, want: t.Type | None) -> Expr:
+        if not node.args:
+            kind: t.Type = t.SetOf(t.NEVER) if target is Set else t.SeqOf(t.NEVER, 0)
+            return constant(frozenset() if target is Set else (), kind)
+        only = node.args[0]
+        if isinstance(only, ast.GeneratorExp) and target is not Map:
+            return self._listed("set" if target is Set else "list", only, only.elt)
+        found = self.expr(only, want)
+        if target is Map:
+            if isinstance(found.type, t.MapOf):
+                return found
+            raise self.scope.refuse(node, "this map", "{k: … for k in Sort}")
+        elem = self.element(found, node)
+        kind = t.SetOf(elem) if target is Set else t.SeqOf(elem)
+        return (
+            found
+            if found.type == kind
+            else Expr("toset" if target is Set else "toseq", kind, (found,))
+        )
+
+    def _method(self, base: Expr, name: str, node: ast.Call) -> Expr:
+        if name in MUTATORS and isinstance(base.type, t.SetOf | t.SeqOf | t.MapOf):
+            raise self.scope.refuse(
+                node,
+                f".{name}(…) on a value that is not a path from self, or inside an expression,",
+                f"self.variable.{name}(…) as a statement of its own",
+            )
+        if isinstance(base.type, t.MapOf) and name in ("values", "keys", "items"):
+            key, value = base.type.key, base.type.value
+            elem = {"values": value, "keys": key, "items": t.Tuple((key, value))}[name]
+            return Expr(name, t.SeqOf(elem), (base,))
+        if isinstance(base.type, t.SetOf) and name in (*_SET_METHODS, *_SET_TESTS, "issuperset"):
+            return self._set_method(base, name, node)
+        raise self.scope.refuse(
+            node, f".{name}(…) of {t.show(base.type)}", "values keys items, set operators, a helper"
+        )
+
+    def _set_method(self, base: Expr, name: str, node: ast.Call) -> Expr:
+        other = self._only(node)
+        if not isinstance(other.type, t.SetOf):
+            other = Expr("toset", t.SetOf(self.element(other, node)), (other,))
+        if name == "issuperset":
+            return Expr("subset", BOOL, (other, base))
+        if name in _SET_TESTS:
+            return Expr(_SET_TESTS[name], BOOL, (base, other))
+        kind = t.join((base.type, other.type)) if name == "union" else base.type
+        return Expr(_SET_METHODS[name], kind, (base, other))
+
+    def _ListComp(self, node: ast.ListComp, want: t.Type | None) -> Expr:
+        return self._listed("list", node, node.elt)
+
+    def _SetComp(self, node: ast.SetComp, want: t.Type | None) -> Expr:
+        return self._listed("set", node, node.elt)
+
+    def _listed(
+        self, op: str, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, elt: ast.expr
+    ) -> Expr:
+        chain = self.chain(node.generators, lambda: self.expr(elt))
+        kind = t.SetOf(chain.type) if op == "set" else t.SeqOf(chain.type)
+        return Expr(op, kind, (chain,))
+
+    def _DictComp(self, node: ast.DictComp, want: t.Type | None) -> Expr:
+        pair: list[Expr] = []
+        wanted = [o for o in t.options(want) if isinstance(o, t.MapOf)] if want else []
+
+        def entry() -> tuple[Expr, Expr]:
+            value = self.expr(node.value, wanted[0].value if wanted else None)
+            pair[:] = [self.expr(node.key), value]
+            return pair[0], value
+
+        chain = self._chained(node.generators, lambda: Expr("item", t.Nothing(), entry()))
+        return Expr("mapping", self.map_type(pair[:1], pair[1:], want, node), (chain,))
+
+    def chain(self, generators: list[ast.comprehension], element: Chain) -> Expr:
+        """The clauses of a comprehension around its element; the type is the element's."""
+
+        def item() -> Expr:
+            found = element()
+            return Expr("item", found.type, (found,))
+
+        return self._chained(generators, item)
+
+    def _chained(self, generators: list[ast.comprehension], item: Chain) -> Expr:
+        if not generators:
+            return item()
+        first, *rest = generators
+        source = self.expr(first.iter)
+        elem = self.element(source, first.iter)
+        name = self.build.fresh("each")
+        before = dict(self.scope.env)
+        self.bind(first.target, Expr("local", elem, (), name))
+        conditions = [self.truth(c) for c in first.ifs]
+        inner = self._chained(rest, item)
+        self.scope.env = before
+        for condition in reversed(conditions):
+            inner = Expr("if", inner.type, (condition, inner))
+        return Expr("for", inner.type, (source, inner), name)
+
+    def bind(self, target: ast.expr, value: Expr) -> None:
+        """Let the names of a target stand for the value or its parts."""
+        if isinstance(target, ast.Name):
+            self.scope.env[target.id] = value
+            return
+        if isinstance(target, ast.Tuple):
+            fits = isinstance(value.type, t.Tuple) and len(value.type.items) == len(target.elts)
+            if fits:
+                for at, part in enumerate(target.elts):
+                    self.bind(part, self.index(value, number(at), target))
+                return
+        raise self.scope.refuse(target, "this target", "a name, or as many names as items")
+
+
+def _union_parts(classes: Sequence[ast.expr]) -> list[ast.expr]:
+    parts: list[ast.expr] = []
+    for node in classes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            parts += _union_parts([node.left, node.right])
+        else:
+            parts.append(node)
+    return parts
+
+
+def pure_body(scope: Scope) -> Expr:
+    """The body of a helper or predicate as one expression."""
+    return _pure(Calls(scope), list(scope.tree.body), scope.tree)
+
+
+def _pure(calls: Calls, body: list[ast.stmt], after: ast.AST) -> Expr:
+    scope = calls.scope
+    if not body:
+        raise scope.refuse(after, "a way through without return", "a return on every way")
+    first, *rest = body
+    match first:
+        case ast.Return(value=ast.expr() as value):
+            return calls.expr(value)
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return _pure(calls, rest, first)
+        case ast.If():
+            test = calls.truth(first.test)
+            before = dict(scope.env)
+            then = _pure(calls, [*first.body, *rest], first)
+            scope.env = before
+            orelse = _pure(calls, [*first.orelse, *rest], first)
+            return Expr("if", t.join((then.type, orelse.type)), (test, then, orelse))
+        case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value):
+            return _let(calls, target, value, rest, first)
+        case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value):
+            return _let(calls, target, value, rest, first)
+    raise scope.refuse(first, _statement_name(first, scope), "only names, if and return here")
+
+
+def _let(
+    calls: Calls, target: ast.expr, value: ast.expr, rest: list[ast.stmt], node: ast.AST
+) -> Expr:
+    found = calls.expr(value)
+    name = calls.build.fresh("let")
+    calls.bind(target, Expr("local", found.type, (), name))
+    body = _pure(calls, rest, node)
+    return Expr("let", body.type, (found, body), name)
+
+
+def _statement_name(node: ast.stmt, scope: Scope) -> str:
+    where = f"in {scope.function.__name__}, a helper or predicate,"
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.Delete):
+        return f"a write {where}"
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return f"{ast.unparse(node.value.func)}(…) as a statement {where}"
+    if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Yield):
+        return f"yield {where}"
+    return f"a {type(node).__name__} statement {where}"

@@ -1,0 +1,171 @@
+"""Set, Map and Seq as a machine's own code sees them: values, with mutating statements.
+
+A container read from `self.x` knows the place it was read from; `self.x.add(e)` computes a new
+value and writes it there, so a local that held the old value still holds it. Iteration follows the
+canonical order, as in every other meaning of a machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, SupportsIndex, TypeVar, overload
+
+from refute.specs.machine.errors import NotAPlace
+
+E = TypeVar("E")
+E_co = TypeVar("E_co", covariant=True)
+K = TypeVar("K")
+V = TypeVar("V")
+D = TypeVar("D")
+
+Home = Callable[[Any], None]
+
+
+def _no_place(_: Any) -> None:
+    raise NotAPlace("a value was mutated that is not a path from self")
+
+
+class Set(frozenset[E]):
+    """A finite set; `add`, `discard`, `remove`, `clear` and `update` are statements on `self.x`."""
+
+    _home: Home = staticmethod(_no_place)  # type: ignore[assignment]
+
+    def __iter__(self) -> Iterator[E]:
+        return iter(sorted(frozenset.__iter__(self), key=live_order))
+
+    def add(self, element: E) -> None:
+        """Write the set with the element."""
+        self._home(frozenset(self) | {element})
+
+    def discard(self, element: E) -> None:
+        """Write the set without the element."""
+        self._home(frozenset(self) - {element})
+
+    def remove(self, element: E) -> None:
+        """As `discard`; KeyError when the element is not in the set."""
+        if element not in self:
+            raise KeyError(element)
+        self._home(frozenset(self) - {element})
+
+    def clear(self) -> None:
+        """Write the empty set."""
+        self._home(frozenset())
+
+    def update(self, elements: Iterable[E]) -> None:
+        """Write the union with the elements."""
+        self._home(frozenset(self) | frozenset(elements))
+
+
+class Seq(tuple[E, ...]):
+    """A sequence; `append`, `extend`, `pop` and `clear` are statements on `self.x`."""
+
+    _home: Home = staticmethod(_no_place)  # type: ignore[assignment]
+
+    def __add__(self, other: Iterable[E]) -> Seq[E]:  # type: ignore[override]
+        return Seq((*self, *other))
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> E: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Seq[E]: ...
+
+    def __getitem__(self, key: SupportsIndex | slice) -> E | Seq[E]:
+        found: Any = tuple.__getitem__(self, key)
+        if isinstance(key, slice):
+            return Seq(found)
+        return placed(found, lambda new: self.__setitem__(key, new))
+
+    def __setitem__(self, key: SupportsIndex, value: E) -> None:
+        items = list(self)
+        items[key] = value
+        self._home(tuple(items))
+
+    def append(self, element: E) -> None:
+        """Write the sequence with the element at its end."""
+        self._home((*self, element))
+
+    def extend(self, elements: Iterable[E]) -> None:
+        """Write the sequence with the elements at its end."""
+        self._home((*self, *elements))
+
+    def pop(self, at: int = -1) -> None:
+        """Write the sequence without one element; read it before. IndexError when absent."""
+        items = list(self)
+        items.pop(at)
+        self._home(tuple(items))
+
+    def clear(self) -> None:
+        """Write the empty sequence."""
+        self._home(())
+
+
+class Map(Mapping[K, V], Generic[K, V]):
+    """A total map from a finite type; `self.x[k] = v` writes one entry."""
+
+    _home: Home = staticmethod(_no_place)  # type: ignore[assignment]
+
+    def __init__(self, entries: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
+        found = dict(entries)
+        self._entries = {k: found[k] for k in sorted(found, key=live_order)}
+
+    def __getitem__(self, key: K) -> V:
+        return placed(self._entries[key], lambda new: self.__setitem__(key, new))
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if key not in self._entries:
+            raise KeyError(key)
+        self._home(Map({**self._entries, key: value}))
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and self._entries == dict(other)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._entries.items()))
+
+    def __repr__(self) -> str:
+        return f"Map({self._entries!r})"
+
+
+def placed(value: D, home: Home) -> D:
+    """`value`; a container comes as a copy that writes through `home`."""
+    copy: Any
+    if isinstance(value, Set):
+        copy = Set(frozenset(value))
+    elif isinstance(value, Seq):
+        copy = Seq(value)
+    elif isinstance(value, Map):
+        copy = Map(value._entries)
+    else:
+        return value
+    copy._home = home
+    return copy  # type: ignore[no-any-return]
+
+
+def live_order(value: Any) -> tuple[Any, ...]:
+    """The canonical order of `values.order`, over the objects of the user's own classes."""
+    if value is None:
+        return (0,)
+    if isinstance(value, bool | int):
+        return (1, int(value))
+    key = getattr(value, "__machine_order__", None)
+    if key is not None:
+        return (2, *key())
+    fields = getattr(type(value), "__dataclass_fields__", None)
+    if fields is not None:
+        inside = tuple(live_order(getattr(value, name)) for name in fields)
+        return (4, type(value).__qualname__, inside)
+    if isinstance(value, frozenset):
+        return (5, tuple(sorted(map(live_order, frozenset.__iter__(value)))))
+    if isinstance(value, Mapping):
+        return (3, tuple(live_order(v) for v in value.values()))
+    if isinstance(value, Sequence):
+        return (3, tuple(map(live_order, value)))
+    members = list(type(value))  # an Enum
+    return (2, type(value).__qualname__, members.index(value))

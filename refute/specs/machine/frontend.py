@@ -1,0 +1,303 @@
+"""From a live machine class to its IR. Whatever the language does not have is refused here.
+
+The class's source is read, not traced: each decorated method is parsed and translated with the
+names it can see. Only starting values are computed by running the user's code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from refute.errors import RefuteError, Unsupported, UsageError
+from refute.specs.machine import types as t
+from refute.specs.machine.calls import pure_body
+from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.expressions import BOOL
+from refute.specs.machine.ir import (
+    Action,
+    Expr,
+    MachineIR,
+    Param,
+    Process,
+    Property,
+    Variable,
+)
+from refute.specs.machine.language import Const, Running, Var, mark_of, running
+from refute.specs.machine.lower import Lowering, live_at, live_before
+from refute.specs.machine.resolve import Resolver
+from refute.specs.machine.scope import Build, Scope, function_scope
+from refute.specs.machine.statements import Statements
+from refute.specs.machine.values import domain, order, pack_value
+
+_PREDICATES = ("invariant", "reachable", "transition", "terminal", "initial", "constraint")
+
+
+class FrontEnd:
+    """One machine class under some constants. Raises Unsupported and UsageError."""
+
+    def __init__(self, cls: type, constants: Mapping[str, int]) -> None:
+        self.cls = cls
+        self.given = dict(constants)
+        self.members = dict(_members(cls))
+        declared = {n: c for n, c in self.members.items() if isinstance(c, Const)}
+        values = {n: self.given.get(n, c.default) for n, c in declared.items()}
+        missing = [n for n, v in values.items() if v is None]
+        known = {n: v for n, v in values.items() if v is not None}
+        self.build = Build(cls, Resolver({**self.given, **known}))
+        self.build.constants = {**known, **dict.fromkeys(missing, 1)}
+        self.resolver = self.build.resolver
+        self.resolver.constants = {**self.given, **self.build.constants}
+        self.missing = missing
+        try:
+            self.file = inspect.getsourcefile(cls) or "<unknown>"
+            self.line = inspect.getsourcelines(cls)[1]
+        except (OSError, TypeError) as error:
+            raise Unsupported(
+                f"the source of {cls.__name__} cannot be read",
+                thing=cls.__name__,
+                next_step="define machines in a file",
+            ) from error
+
+    def ir(self) -> MachineIR:
+        """The machine's IR, everything resolved."""
+        variables = self._variable_types()
+        marked = [(n, f, mark_of(f)) for n, f in self.members.items()]
+        actions = [self._action(f, m.fair) for _, f, m in marked if m and m.kind == "action"]
+        processes = [self._process(f, m.fair) for _, f, m in marked if m and m.kind == "process"]
+        properties = [
+            self._property(f, m.kind) for _, f, m in marked if m and m.kind in _PREDICATES
+        ]
+        for name, function, mark in marked:
+            if mark and mark.kind not in (*_PREDICATES, "action", "process"):
+                raise self._refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
+        self._check_constants()
+        if not actions and not processes:
+            raise self._refuse(self.cls, "a machine without steps", "an @action or a @process")
+        return MachineIR(
+            name=self.cls.__qualname__,
+            module=self.cls.__module__,
+            file=self.file,
+            line=self.line,
+            doc=(inspect.getdoc(self.cls) or "").split("\n")[0],
+            constants=self._constants(),
+            variables=tuple(self._variable(n, v, variables[n]) for n, v in self._vars()),
+            actions=tuple(actions),
+            processes=tuple(processes),
+            properties=tuple(properties),
+        )
+
+    def _constants(self) -> tuple[tuple[str, int], ...]:
+        named = {**self.resolver.used, **self.build.constants}
+        return tuple(sorted(named.items()))
+
+    def _check_constants(self) -> None:
+        wanted = self.missing + self.resolver.unsized
+        possible = [*self.build.constants, *self.resolver.sizes, *self.resolver.unsized]
+        unknown = [n for n in self.given if n not in possible]
+        if unknown:
+            raise UsageError(
+                f"{self.cls.__name__} has no constant or Sort called {unknown[0]}",
+                thing=unknown[0],
+                value=self.given[unknown[0]],
+                possible=sorted(set(possible)),
+                next_step=f"drop {unknown[0]}={self.given[unknown[0]]}",
+            )
+        if wanted:
+            hint = " ".join(f"--set {n}=3" for n in wanted)
+            raise UsageError(
+                f"{self.cls.__name__} needs {', '.join(wanted)}: no size was given",
+                thing=wanted[0],
+                possible=tuple(f"{n}=<number>" for n in wanted),
+                next_step=f"give them: {hint}, or a default: class {wanted[0]}(Sort, size=3)",
+            )
+
+    def _refuse(self, thing: Any, construct: str, instead: str) -> Unsupported:
+        try:
+            line = inspect.getsourcelines(thing)[1]
+        except (OSError, TypeError):
+            line = self.line
+        place = f"{Path(self.file).name}:{line}"
+        return Unsupported(
+            f"{place}: {construct} is not in the machine language",
+            thing=place,
+            value=construct,
+            next_step=f"write instead: {instead}",
+        )
+
+    def _refuser(self, thing: Any) -> Callable[[str, str], Exception]:
+        return lambda construct, instead: self._refuse(thing, construct, instead)
+
+    def _vars(self) -> list[tuple[str, Var[Any]]]:
+        return [(n, v) for n, v in self.members.items() if isinstance(v, Var)]
+
+    def _hints(self, thing: Any) -> dict[str, Any]:
+        try:
+            return typing.get_type_hints(thing, include_extras=True)
+        except (NameError, TypeError, AttributeError) as error:
+            raise self._refuse(
+                thing, f"an annotation that cannot be resolved ({error})", "names of the module"
+            ) from error
+
+    def _variable_types(self) -> dict[str, t.Type]:
+        hints = self._hints(self.cls)
+        for name, variable in self._vars():
+            annotation = hints.get(name)
+            if typing.get_origin(annotation) is not Var:
+                raise self._refuse(self.cls, f"{name} without a type", f"{name}: Var[T] = var(…)")
+            if variable.volatile:
+                raise self._refuse(
+                    self.cls, f"{name}: volatile=True (crashes come later)", "a step"
+                )
+            (inner,) = typing.get_args(annotation)
+            kind = self.resolver.type_of(inner, self._refuser(self.cls))
+            self.build.variables[name] = kind
+        return self.build.variables
+
+    def _variable(self, name: str, variable: Var[Any], kind: t.Type) -> Variable:
+        way, argument = variable.given()
+        try:
+            with running(Running(self.resolver.sizes, _no_choice)):
+                starts = self._starts(name, way, argument, kind)
+        except OutOfRange as error:
+            raise UsageError(
+                f"{self.cls.__name__}.{name} starts outside its type: {error}",
+                thing=name,
+                next_step=f"start inside {t.show(kind)}",
+            ) from error
+        packed = tuple(pack_value(v) for v in sorted(set(starts), key=order))
+        return Variable(name, kind, packed, self.line)
+
+    def _starts(self, name: str, way: str, argument: Any, kind: t.Type) -> list[Any]:
+        freeze = self.resolver.freeze
+        if way == "initial":
+            return [freeze(argument, kind)]
+        if way == "one_of":
+            return [freeze(v, kind) for v in argument]
+        if way == "each" and isinstance(kind, t.MapOf):
+            keys = [self.resolver.thaw(k, kind.key) for k in domain(kind.key)]
+            of = argument if isinstance(argument, types.FunctionType) else lambda _: argument
+            return [freeze({k: of(k) for k in keys}, kind)]
+        raise self._refuse(
+            self.cls,
+            f"{name} = var({way}…) for {t.show(kind)}",
+            "var(value), var(one_of=…), or var(each=…) for a Map",
+        )
+
+    def _params(self, function: types.FunctionType, drop: int) -> tuple[tuple[str, Param], ...]:
+        hints = self._hints(function)
+        made = []
+        for name in list(inspect.signature(function).parameters)[drop:]:
+            if name not in hints:
+                raise self._refuse(function, f"the parameter {name} without a type", f"{name}: T")
+            kind = self.resolver.type_of(hints[name], self._refuser(function))
+            domain(kind)
+            made.append((name, Param(self.build.fresh(name), kind)))
+        return tuple(made)
+
+    def _open(self, function: types.FunctionType, drop: int = 1) -> tuple[Scope, tuple[Param, ...]]:
+        if not isinstance(function, types.FunctionType):
+            raise self._refuse(self.cls, f"a decorator on {function!r}", "a plain method")
+        scope = function_scope(self.build, function)
+        if len(scope.tree.args.args) < drop:
+            raise self._refuse(function, f"{function.__name__} without self", "def name(self, …)")
+        params = self._params(function, drop)
+        for name, param in params:
+            scope.env[name] = Expr("local", param.type, (), param.name)
+        return scope, tuple(p for _, p in params)
+
+    def _translated(self, function: types.FunctionType, process: bool) -> Any:
+        """Statements, with the types of locals joined over all of the code (two or three passes)."""
+        known: dict[str, t.Type] = {}
+        for _ in range(3):
+            scope, params = self._open(function)
+            statements = Statements(scope, process, known)
+            body = statements.block(scope.tree.body)
+            found = {n: statements.locals[made] for n, made in statements.names.items()}
+            if all(n in known and t.included(k, known[n]) for n, k in found.items()):
+                return params, body, statements
+            known = {n: t.join((k, known[n])) if n in known else k for n, k in found.items()}
+            if _ == 1:
+                known = {n: _widened(k) for n, k in known.items()}
+        return params, body, statements
+
+    def _assigned(
+        self, function: types.FunctionType, live: frozenset[str], params: tuple[Param, ...]
+    ) -> None:
+        unset = sorted(live - {p.name for p in params})
+        if unset:
+            name = unset[0].rsplit(".", 1)[0]
+            raise self._refuse(
+                function, f"{name}, which may be read before it is assigned,", "assign it before"
+            )
+
+    def _action(self, function: types.FunctionType, fair: str) -> Action:
+        params, body, _ = self._translated(function, process=False)
+        self._assigned(function, live_before(body, frozenset()), params)
+        line = function.__code__.co_firstlineno
+        return Action(function.__name__, params, body, fair, line)
+
+    def _process(self, function: types.FunctionType, fair: str) -> Process:
+        if not inspect.isgeneratorfunction(function):
+            raise self._refuse(function, f"{function.__name__} without a yield", "@action")
+        params, body, statements = self._translated(function, process=True)
+        line = function.__code__.co_firstlineno
+        blocks, entry = Lowering(f"{Path(self.file).name}:{line}").lower(body)
+        self._assigned(function, live_at(blocks)[entry], params)
+        kept = tuple(Param(n, k) for n, k in statements.every_local().items())
+        return Process(function.__name__, params, blocks, entry, kept, fair, line)
+
+    def _property(self, function: types.FunctionType, kind: str) -> Property:
+        binary = kind == "transition"
+        scope, params = self._open(function, drop=2 if binary else 1)
+        if binary:
+            scope.states[scope.tree.args.args[1].arg] = "next"
+        if params and kind in ("terminal", "initial", "constraint", "reachable"):
+            raise self._refuse(function, f"a parameter of a @{kind}", "any(…) or all(…) inside")
+        predicate = pure_body(scope)
+        if predicate.type != BOOL:
+            raise self._refuse(function, f"a @{kind} that gives {t.show(predicate.type)}", "a bool")
+        line = function.__code__.co_firstlineno
+        return Property(function.__name__, kind, params, predicate, line)
+
+
+def _members(cls: type) -> Iterator[tuple[str, Any]]:
+    """Class attributes in the order of the source, bases first, overridden ones once."""
+    names = dict.fromkeys(n for base in reversed(cls.__mro__) for n in vars(base))
+    for name in names:
+        found = inspect.getattr_static(cls, name)
+        if isinstance(found, Var | Const) or mark_of(found) is not None:
+            yield name, found
+
+
+def _widened(kind: t.Type) -> t.Type:
+    """The type with every int unbounded and every sequence of any length."""
+    match kind:
+        case t.Int():
+            return t.Int()
+        case t.SetOf():
+            return t.SetOf(_widened(kind.elem))
+        case t.SeqOf():
+            return t.SeqOf(_widened(kind.elem))
+        case t.Tuple():
+            return t.Tuple(tuple(map(_widened, kind.items)))
+        case t.Union():
+            return t.join(map(_widened, kind.options))
+        case t.Rec():
+            return t.Rec(kind.name, tuple((n, _widened(k)) for n, k in kind.fields))
+        case t.MapOf():
+            return t.MapOf(kind.key, _widened(kind.value))
+    return kind
+
+
+def _no_choice(_: object) -> Any:
+    raise RefuteError("any_of has no meaning in a starting value", next_step="use var(one_of=…)")
+
+
+def translate(cls: type, constants: Mapping[str, int]) -> MachineIR:
+    """The IR of a machine class under these constants. Raises Unsupported, UsageError."""
+    return FrontEnd(cls, constants).ir()

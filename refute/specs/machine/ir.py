@@ -1,0 +1,263 @@
+"""The intermediate representation of a machine: what all engines take, and nothing else.
+
+One IR, several meanings: the tree walk in `meaning` is its definition, `verifiers.model` compiles
+it to Python, and C and Z3 follow the same nodes. Names, constants, Sorts, Enums, dataclasses and
+helpers are resolved, types are on every expression, and the whole is plain data (`to_plain`).
+
+Expressions are uniform nodes, `Expr(op, type, args, data)`:
+
+    const       data: a packed value              read, next    data: a variable, before/after
+    local       data: a name                      let           data: a name; value, body
+    not and or if(test, a, b)                     + - * // % neg abs
+    == != < <= > >= in                            | & ^ diff subset disjoint   on sets
+    index(container, key)   slice(seq, lo, hi)    field         data: a name
+    tuple seq setof         elements              make          record type is the node's type
+    cat(seq, seq)  range(lo, hi, step)            toset toseq   of anything iterable
+    values items keys       of a map              dict          a map from key, value, key, …
+    len min max sum         of one container      least most    of several arguments
+    ordinal successor       of an OrderedSort     isa           data: types
+    domain                  all values of the type that the node's SeqOf names
+    all any set list total mapping                comprehensions over a chain:
+       for  data: a name; source, chain    if  condition, chain    let  data: a name; value, chain
+       item elements (two, key and value, for mapping)
+
+Iteration over a set follows the canonical order of `values`. Anything Python would answer with an
+exception is an error of the step here too. A step starts at a process's block or an action's body,
+runs to a yield or the end, and is undone by a false `When` or an empty `Choose`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TypeAlias
+
+from refute import plain
+from refute.plain import Plain
+from refute.specs.machine.types import Type, pack, register, unpack
+
+
+@dataclasses.dataclass(frozen=True)
+class Expr:
+    """One expression node; see the table above."""
+
+    op: str
+    type: Type
+    args: tuple[Expr, ...] = ()
+    data: Plain = None
+
+
+@dataclasses.dataclass(frozen=True)
+class When:
+    """The step goes on only if the condition holds."""
+
+    condition: Expr
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Choose:
+    """One outcome for each element of the source."""
+
+    name: str
+    source: Expr
+    type: Type
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Assign:
+    """A local gets a value."""
+
+    name: str
+    value: Expr
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Write:
+    """A variable, or the element of it that the path of keys names, gets a value.
+
+    target is the type of the place written; a value outside it is an error of the step.
+    """
+
+    var: str
+    path: tuple[Expr, ...]
+    value: Expr
+    target: Type
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """An `assert`: a false condition is an error of the step."""
+
+    condition: Expr
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class If:
+    """Two ways to go on."""
+
+    condition: Expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class For:
+    """The body once for each element, in canonical order; no choice inside."""
+
+    name: str
+    source: Expr
+    body: tuple[Stmt, ...]
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class While:
+    """A loop of a process; every round passes a yield. Only before lowering to blocks."""
+
+    condition: Expr
+    body: tuple[Stmt, ...]
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Leave:
+    """`break`, `continue`, `return` or `yield`, by its word; process yields are lowered away."""
+
+    word: str
+    line: int = 0
+
+
+Stmt: TypeAlias = When | Choose | Assign | Write | Check | If | For | While | Leave
+
+
+@dataclasses.dataclass(frozen=True)
+class Jump:
+    """On to a block in the same step."""
+
+    target: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Branch:
+    """On to one of two blocks in the same step."""
+
+    condition: Expr
+    then: int
+    orelse: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Yield:
+    """The step ends; the next one of this process starts at the target with these locals."""
+
+    target: int
+    live: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """The process returns."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """Straight code of a process and how it ends."""
+
+    body: tuple[Stmt, ...]
+    end: Jump | Branch | Yield | Done
+
+
+@dataclasses.dataclass(frozen=True)
+class Variable:
+    """A state variable and the packed values it may start with."""
+
+    name: str
+    type: Type
+    initial: tuple[Plain, ...]
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Param:
+    """A parameter: existential in actions, an identity in processes, universal in properties."""
+
+    name: str
+    type: Type
+
+
+@dataclasses.dataclass(frozen=True)
+class Action:
+    """A step that any state may offer, once for every choice of its parameters."""
+
+    name: str
+    params: tuple[Param, ...]
+    body: tuple[Stmt, ...]
+    fair: str = ""
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Process:
+    """One process for every value of its parameters; `locals` are kept across yields."""
+
+    name: str
+    params: tuple[Param, ...]
+    blocks: tuple[Block, ...]
+    entry: int
+    locals: tuple[Param, ...] = ()
+    fair: str = ""
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Property:
+    """A predicate: "invariant", "reachable", "transition", "terminal", "initial", "constraint"."""
+
+    name: str
+    kind: str
+    params: tuple[Param, ...]
+    predicate: Expr
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class MachineIR:
+    """A machine with its constants resolved. constants: name → value, as given or defaulted."""
+
+    name: str
+    module: str
+    file: str
+    line: int
+    doc: str
+    constants: tuple[tuple[str, int], ...]
+    variables: tuple[Variable, ...]
+    actions: tuple[Action, ...]
+    processes: tuple[Process, ...]
+    properties: tuple[Property, ...]
+
+    def of_kind(self, kind: str) -> tuple[Property, ...]:
+        """The properties of one kind, in source order."""
+        return tuple(p for p in self.properties if p.kind == kind)
+
+    def to_plain(self) -> Plain:
+        """The machine as plain data."""
+        return pack(self)
+
+    @classmethod
+    def from_plain(cls, data: Plain) -> MachineIR:
+        """The inverse of `to_plain`. Raises UnreadableInput."""
+        made: MachineIR = unpack(data)
+        return made
+
+    def digest(self) -> str:
+        """Hex digest of the whole machine."""
+        return plain.digest(self.to_plain())
+
+
+register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
+register(Done, Block, Variable, Param, Action, Process, Property, MachineIR)

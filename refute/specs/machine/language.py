@@ -1,0 +1,346 @@
+"""The words of a machine: variables, constants, Sorts, actions, processes, properties.
+
+All of it is ordinary Python that `mypy --strict` understands, and it runs as written: this module
+is the plain meaning that witnesses are replayed on. While a machine runs, `running` says which
+sizes the Sorts have and where `any_of` takes its choices from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import types
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, overload
+
+from refute.errors import UsageError
+from refute.specs.machine.containers import Map, Seq, Set, placed
+from refute.specs.machine.errors import Disabled, OutOfRange
+
+T = TypeVar("T")
+E = TypeVar("E")
+K = TypeVar("K")
+V = TypeVar("V")
+S = TypeVar("S", bound="Sort")
+O = TypeVar("O", bound="OrderedSort")  # noqa: E741 - the usual letter pattern of this module
+F = TypeVar("F", bound=Callable[..., object])
+
+Steps: TypeAlias = Generator[None, T, None]
+
+_UNSET: Any = object()
+
+
+class Chooser(Protocol):
+    """Where `any_of` takes its choice from."""
+
+    def __call__(self, options: Sequence[Any]) -> Any: ...
+
+
+@dataclasses.dataclass
+class Running:
+    """sizes: of the Sorts by name. choose: answers any_of."""
+
+    sizes: Mapping[str, int]
+    choose: Chooser
+
+
+_running: list[Running] = []
+
+
+@contextlib.contextmanager
+def running(context: Running) -> Iterator[None]:
+    """Evaluate a machine's code with these sizes and choices."""
+    _running.append(context)
+    try:
+        yield
+    finally:
+        _running.pop()
+
+
+def _context(what: str) -> Running:
+    if not _running:
+        raise UsageError(
+            f"{what} has a meaning only while a machine is evaluated",
+            thing=what,
+            next_step="build the machine and check it: check(TwoPhase.build(RM=3))",
+        )
+    return _running[-1]
+
+
+class _SortMeta(type):
+    def __iter__(cls: type[E]) -> Iterator[E]:
+        made: Any = cls
+        return iter([made(i) for i in range(len(made))])
+
+    def __len__(cls) -> int:
+        return _context(f"the size of {cls.__name__}").sizes[cls.__name__]
+
+
+class Sort(metaclass=_SortMeta):
+    """A finite set of things that only `==` tells apart; its size is a constant of the machine.
+
+    `class RM(Sort): …` is sized by `build(RM=3)`; `class RM(Sort, size=3): …` has a default.
+    """
+
+    default_size: ClassVar[int | None] = None
+
+    def __init_subclass__(cls, size: int | None = None) -> None:
+        cls.default_size = size
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._index == self._index
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._index))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._index}"
+
+    def __machine_order__(self) -> tuple[str, int]:
+        return (type(self).__name__, self._index)
+
+
+class OrderedSort(Sort):
+    """A Sort whose members stand in a line: `<`, `.index` from 0, `.next` (None for the last)."""
+
+    @property
+    def index(self) -> int:
+        """The place in the line, from 0."""
+        return self._index
+
+    @property
+    def next(self: O) -> O | None:
+        """The one after this; None for the last."""
+        return type(self)(self._index + 1) if self._index + 1 < len(type(self)) else None
+
+    def __lt__(self: O, other: O) -> bool:
+        return self._index < other._index if type(other) is type(self) else NotImplemented
+
+    def __le__(self: O, other: O) -> bool:
+        return self._index <= other._index if type(other) is type(self) else NotImplemented
+
+    def __gt__(self: O, other: O) -> bool:
+        return self._index > other._index if type(other) is type(self) else NotImplemented
+
+    def __ge__(self: O, other: O) -> bool:
+        return self._index >= other._index if type(other) is type(self) else NotImplemented
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """`Annotated[int, Range(lo, hi)]`: both ends included; a bound may name a constant."""
+
+    lo: int | str
+    hi: int | str
+
+
+@dataclasses.dataclass(frozen=True)
+class Upto:
+    """`Annotated[Seq[T], Upto(n)]`: at most n long; n may name a constant."""
+
+    limit: int | str
+
+
+class Store(Protocol):
+    """A running machine, as `Var` and `Const` see it: state, constants, and what a type admits."""
+
+    _state: dict[str, Any]
+    _constants: Mapping[str, int]
+
+    def _admit(self, name: str, value: Any) -> Any: ...
+
+
+class Var(Generic[T]):
+    """A state variable; reading gives a value, writing checks the declared type."""
+
+    def __init__(
+        self,
+        initial: Any = _UNSET,
+        each: Any = _UNSET,
+        one_of: Any = _UNSET,
+        volatile: bool = False,
+    ) -> None:
+        self.initial = initial
+        self.each = each
+        self.one_of = one_of
+        self.volatile = volatile
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Var[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        store: Store = instance
+        return placed(store._state[self.name], lambda new: self._write(store, new))
+
+    @overload
+    def __set__(self: Var[Set[E]], instance: Any, value: AbstractSet[E]) -> None: ...
+
+    @overload
+    def __set__(self: Var[Map[K, V]], instance: Any, value: Mapping[K, V]) -> None: ...
+
+    @overload
+    def __set__(self: Var[Seq[E]], instance: Any, value: Sequence[E]) -> None: ...
+
+    @overload
+    def __set__(self, instance: Any, value: T) -> None: ...
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self._write(instance, value)
+
+    def _write(self, store: Store, value: Any) -> None:
+        if self.name not in store._state:
+            raise OutOfRange(f"{self.name} is read-only here")
+        store._state[self.name] = store._admit(self.name, value)
+
+    def given(self) -> tuple[str, Any]:
+        """Which way to start was given: ("initial" | "each" | "one_of" | "", the argument)."""
+        for way in ("initial", "each", "one_of"):
+            if getattr(self, way) is not _UNSET:
+                return way, getattr(self, way)
+        return "", None
+
+
+def var(
+    initial: Any = _UNSET, *, each: Any = _UNSET, one_of: Any = _UNSET, volatile: bool = False
+) -> Any:
+    """A variable that starts as `initial`, with `each` value of a Map (or a function of the key),
+    or as any `one_of` several. Give exactly one."""
+    return Var(initial, each, one_of, volatile)
+
+
+class Const(Generic[T]):
+    """A number that `build(NAME=…)` or `--set NAME=…` gives; read as `self.NAME`."""
+
+    def __init__(self, default: int | None) -> None:
+        self.default = default
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Const[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else instance._constants[self.name]
+
+
+def const(default: int | None = None) -> Any:
+    """A constant; without a default it must be given."""
+    return Const(default)
+
+
+empty_set: Any = frozenset()
+
+
+def when(condition: bool) -> None:
+    """Go on only if the condition holds; otherwise the whole atomic step is undone."""
+    if not condition:
+        raise Disabled
+
+
+def any_of(choices: Iterable[T]) -> T:
+    """Any one of the choices: the machine is checked for every one. Nothing disables the step."""
+    options = list(choices)
+    if not options:
+        raise Disabled
+    chosen: T = _context("any_of").choose(options)
+    return chosen
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """What a decorator says about a method."""
+
+    kind: str
+    fair: str = ""
+
+
+def mark_of(function: object) -> Mark | None:
+    """The mark on a method; None for a helper."""
+    found = getattr(function, "__machine_mark__", None)
+    return found if isinstance(found, Mark) else None
+
+
+def _marking(kind: str, function: F | None, fair: str = "") -> Any:
+    def put(target: F) -> F:
+        target.__machine_mark__ = Mark(kind, fair)  # type: ignore[attr-defined]
+        return target
+
+    return put if function is None else put(function)
+
+
+class _Decorator(Protocol):
+    def __call__(self, function: F, /) -> F: ...
+
+
+@overload
+def action(function: F, /) -> F: ...
+@overload
+def action(*, fair: str = "") -> _Decorator: ...
+def action(function: F | None = None, /, *, fair: str = "") -> Any:
+    """A step of the machine; parameters range over their whole types."""
+    return _marking("action", function, fair)
+
+
+@overload
+def process(function: F, /) -> F: ...
+@overload
+def process(*, fair: str = "") -> _Decorator: ...
+def process(function: F | None = None, /, *, fair: str = "") -> Any:
+    """A generator: one process for each value of its parameters; `self = yield` ends a step."""
+    return _marking("process", function, fair)
+
+
+def invariant(function: F) -> F:
+    """Holds in every reachable state."""
+    return _marking("invariant", function)  # type: ignore[no-any-return]
+
+
+def reachable(function: F) -> F:
+    """Holds in some reachable state."""
+    return _marking("reachable", function)  # type: ignore[no-any-return]
+
+
+def transition(function: F) -> F:
+    """`def grows(self, after: Self) -> bool`: holds for every step that changes something."""
+    return _marking("transition", function)  # type: ignore[no-any-return]
+
+
+def terminal(function: F) -> F:
+    """Where the machine may stop: no deadlock."""
+    return _marking("terminal", function)  # type: ignore[no-any-return]
+
+
+def initial(function: F) -> F:
+    """Filters the product of the variables' starting values."""
+    return _marking("initial", function)  # type: ignore[no-any-return]
+
+
+def constraint(function: F) -> F:
+    """States outside it are checked, but neither counted as distinct nor expanded (as in TLC)."""
+    return _marking("constraint", function)  # type: ignore[no-any-return]
+
+
+def temporal(function: F) -> F:
+    """Refused when the machine is built: temporal properties are not supported yet."""
+    return _marking("temporal", function)  # type: ignore[no-any-return]
+
+
+WORDS: tuple[types.FunctionType, ...] = (when, any_of)  # type: ignore[assignment]

@@ -1,0 +1,238 @@
+"""From Python annotations to machine types, with constants and Sort sizes filled in.
+
+Also the bridge between a machine's own objects (Enum members, Sort members, dataclass instances)
+and the values that engines hold: `freeze` and `thaw`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, get_args, get_origin
+
+from refute.errors import Unsupported, UsageError
+from refute.specs.machine import types as t
+from refute.specs.machine.containers import Map, Seq, Set
+from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.language import OrderedSort, Range, Sort, Upto
+from refute.specs.machine.values import Value, conforms, domain, members, order, tag_of
+
+Refuse = Callable[[str, str], Exception]
+
+
+class Resolver:
+    """Types of one machine under given constants. sizes: every Sort met. used: constants met."""
+
+    def __init__(self, constants: Mapping[str, int]) -> None:
+        self.constants = constants
+        self.used: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
+        self.unsized: list[str] = []
+        self.classes: dict[str, type] = {}
+
+    def sort_size(self, sort: type[Sort]) -> int:
+        """The size of a Sort; an unsized one is noted and counted as one until reported."""
+        name = sort.__name__
+        self._know(name, sort)
+        size = self.constants.get(name, sort.default_size)
+        if size is None:
+            if name not in self.unsized:
+                self.unsized.append(name)
+            return 1
+        if type(size) is not int or size < 1:
+            raise UsageError(
+                f"{name} must have at least one member, got {size!r}",
+                thing=name,
+                value=size,
+                next_step=f"give a positive number: --set {name}=3",
+            )
+        self.sizes[name] = self.used[name] = size
+        return size
+
+    def bound(self, value: int | str | None) -> int | None:
+        """A bound as a number; a string names a constant."""
+        if not isinstance(value, str):
+            return value
+        if value not in self.constants:
+            raise UsageError(
+                f"the bound {value!r} names no constant",
+                thing=value,
+                possible=tuple(self.constants),
+                next_step=f"declare {value}: Const[int] = const(), or write a number",
+            )
+        self.used[value] = self.constants[value]
+        return self.constants[value]
+
+    def _know(self, name: str, cls: type) -> None:
+        if self.classes.setdefault(name, cls) is not cls:
+            raise Unsupported(
+                f"two different classes are called {name} in one machine",
+                thing=name,
+                next_step="rename one of them",
+            )
+
+    def type_of(self, annotation: Any, refuse: Refuse) -> t.Type:
+        """The machine type of an annotation. refuse makes the error: (construct, instead)."""
+        if type(annotation).__name__ == "TypeAliasType":  # `type X = …`, from Python 3.12 on
+            return self.type_of(annotation.__value__, refuse)
+        origin = get_origin(annotation)
+        if origin is Annotated:
+            return self._annotated(annotation, refuse)
+        if origin in (typing.Union, types.UnionType):
+            return self._union(annotation, refuse)
+        if origin in (Set, Seq, Map, tuple, frozenset):
+            return self._container(origin, get_args(annotation), refuse)
+        if annotation is bool:
+            return t.Bool()
+        if annotation is int:
+            return t.Int()
+        if annotation in (None, type(None)):
+            return t.Nothing()
+        if isinstance(annotation, type):
+            return self.class_type(annotation, refuse)
+        raise refuse(f"the type {annotation!r}", _TYPES)
+
+    def class_type(self, cls: type, refuse: Refuse) -> t.Type:
+        """The type of a Sort, Enum or frozen dataclass."""
+        name = cls.__name__
+        if issubclass(cls, Sort):
+            kind = "ordered" if issubclass(cls, OrderedSort) else "sort"
+            size = self.sort_size(cls)
+            return t.Atoms(name, tuple(f"{name}{i}" for i in range(size)), kind)
+        if issubclass(cls, enum.Enum):
+            if issubclass(cls, int | str):
+                raise refuse(f"the mixed Enum {name}", "use a plain Enum")
+            self._know(name, cls)
+            return t.Atoms(name, tuple(f"{name}.{m.name}" for m in cls), "enum")
+        if dataclasses.is_dataclass(cls):
+            if not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+                raise refuse(
+                    f"the dataclass {name}, which is not frozen", "@dataclass(frozen=True)"
+                )
+            self._know(name, cls)
+            hints = typing.get_type_hints(cls, include_extras=True)
+            fields = dataclasses.fields(cls)
+            return t.Rec(name, tuple((f.name, self.type_of(hints[f.name], refuse)) for f in fields))
+        raise refuse(f"the type {name}", _TYPES)
+
+    def _annotated(self, annotation: Any, refuse: Refuse) -> t.Type:
+        base, *notes = get_args(annotation)
+        kind = self.type_of(base, refuse)
+        for note in notes:
+            if isinstance(note, Range) and isinstance(kind, t.Int):
+                kind = t.Int(self.bound(note.lo), self.bound(note.hi))
+            elif isinstance(note, Upto) and isinstance(kind, t.SeqOf):
+                kind = t.SeqOf(kind.elem, self.bound(note.limit))
+            else:
+                raise refuse(f"the annotation {note!r}", "Range on int, Upto on Seq")
+        return kind
+
+    def _union(self, annotation: Any, refuse: Refuse) -> t.Type:
+        options = [self.type_of(a, refuse) for a in get_args(annotation)]
+        containers = [o for o in options if isinstance(o, t.SetOf | t.MapOf | t.SeqOf)]
+        if containers and any(o not in containers and o != t.Nothing() for o in options):
+            raise refuse("a union of a container with something else than None", "two variables")
+        if len(containers) > 1 or sum(isinstance(o, t.Tuple) for o in options) > 1:
+            raise refuse("a union of several containers or tuples", "a frozen dataclass for each")
+        return t.join(options)
+
+    def _container(self, origin: type, args: tuple[Any, ...], refuse: Refuse) -> t.Type:
+        if origin is tuple:
+            if Ellipsis in args:
+                raise refuse("a tuple of unknown length", "Annotated[Seq[T], Upto(n)]")
+            return t.Tuple(tuple(self.type_of(a, refuse) for a in args))
+        kinds = [self.type_of(a, refuse) for a in args]
+        if origin is Map:
+            domain(kinds[0])
+            return t.MapOf(kinds[0], kinds[1])
+        return t.SeqOf(kinds[0]) if origin is Seq else t.SetOf(kinds[0])
+
+    def freeze(self, value: Any, kind: t.Type) -> Value:
+        """A live object as a value of the type. Raises OutOfRange when it is not one."""
+        frozen = self._freeze(value, kind)
+        if frozen is _UNFIT or not conforms(frozen, kind):
+            raise OutOfRange(f"{value!r} is not in {t.show(kind)}")
+        return frozen
+
+    def _freeze(self, value: Any, kind: t.Type) -> Value:
+        if isinstance(kind, t.Union):
+            tries = (self._freeze(value, option) for option in kind.options)
+            pairs = zip(tries, kind.options, strict=True)
+            return next((f for f, o in pairs if f is not _UNFIT and conforms(f, o)), _UNFIT)
+        if isinstance(kind, t.Atoms):
+            return self._freeze_atom(value, kind)
+        if isinstance(kind, t.Rec):
+            if type(value) is not self.classes.get(kind.name):
+                return _UNFIT
+            row = tuple(self._freeze(getattr(value, n), f) for n, f in kind.fields)
+            return _UNFIT if _UNFIT in row else (tag_of(kind), *row)
+        return self._freeze_container(value, kind)
+
+    def _freeze_atom(self, value: Any, kind: t.Atoms) -> Value:
+        if type(value) is not self.classes.get(kind.name):
+            return _UNFIT
+        at = list(type(value)).index(value) if kind.kind == "enum" else value._index
+        return members(kind)[at] if at < len(kind.members) else _UNFIT
+
+    def _freeze_container(self, value: Any, kind: t.Type) -> Value:
+        row: tuple[Value, ...] = ()
+        match kind:
+            case t.SetOf():
+                if not isinstance(value, set | frozenset):
+                    return _UNFIT
+                row = tuple(self._freeze(v, kind.elem) for v in value)
+                return _UNFIT if _UNFIT in row else frozenset(row)
+            case t.MapOf():
+                if not isinstance(value, Mapping):
+                    return _UNFIT
+                pairs = {self._freeze(k, kind.key): v for k, v in value.items()}
+                if set(pairs) != set(domain(kind.key)):
+                    return _UNFIT
+                row = tuple(self._freeze(pairs[k], kind.value) for k in domain(kind.key))
+            case t.SeqOf():
+                if not isinstance(value, list | tuple):
+                    return _UNFIT
+                row = tuple(self._freeze(v, kind.elem) for v in value)
+            case t.Tuple():
+                if not isinstance(value, tuple) or len(value) != len(kind.items):
+                    return _UNFIT
+                row = tuple(map(self._freeze, value, kind.items))
+            case _:
+                return value if value is None or type(value) in (bool, int) else _UNFIT
+        return _UNFIT if _UNFIT in row else row
+
+    def thaw(self, value: Value, kind: t.Type) -> Any:
+        """A value as the machine's own code sees it."""
+        match kind:
+            case t.Union():
+                return self.thaw(value, next(o for o in kind.options if conforms(value, o)))
+            case t.Atoms():
+                cls: Any = self.classes[kind.name]
+                return list(cls)[value.i] if kind.kind == "enum" else cls(value.i)
+            case t.Rec():
+                fields = [self.thaw(v, f) for v, (_, f) in zip(value[1:], kind.fields, strict=True)]
+                return self.classes[kind.name](*fields)
+            case t.SetOf():
+                return Set(self.thaw(v, kind.elem) for v in sorted(value, key=order))
+            case t.MapOf():
+                pairs = zip(domain(kind.key), value, strict=True)
+                return Map([(self.thaw(k, kind.key), self.thaw(v, kind.value)) for k, v in pairs])
+            case t.SeqOf():
+                return Seq(self.thaw(v, kind.elem) for v in value)
+            case t.Tuple():
+                return tuple(map(self.thaw, value, kind.items))
+        return value
+
+
+class _Unfit:
+    """Stands for an object that is no value of the type."""
+
+
+_UNFIT: Any = _Unfit()
+_TYPES = (
+    "bool, Annotated[int, Range(lo, hi)], Enum, Sort, OrderedSort, tuple, frozen dataclass, "
+    "T | None, Set, Map, Annotated[Seq[T], Upto(n)]"
+)

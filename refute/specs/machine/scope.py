@@ -1,0 +1,146 @@
+"""What a name means while one function of a machine is translated, and how to refuse.
+
+Every refusal names file and line, the construct, and what to write instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import inspect
+import itertools
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from refute.errors import Unsupported
+from refute.specs.machine.ir import Expr
+from refute.specs.machine.language import Const, Var
+from refute.specs.machine.resolve import Resolver
+from refute.specs.machine.types import Type
+
+MISSING: Any = object()
+
+
+@dataclasses.dataclass
+class Build:
+    """What all functions of one machine share while it is translated."""
+
+    cls: type
+    resolver: Resolver
+    variables: dict[str, Type] = dataclasses.field(default_factory=dict)
+    constants: dict[str, int] = dataclasses.field(default_factory=dict)
+    inlining: list[str] = dataclasses.field(default_factory=list)
+    numbers: Iterator[int] = dataclasses.field(default_factory=itertools.count)
+
+    def fresh(self, name: str) -> str:
+        """A local's name that no other local of the machine has."""
+        return f"{name}.{next(self.numbers)}"
+
+
+@dataclasses.dataclass
+class Scope:
+    """One function: its source, its names, and which of them stand for a state of the machine.
+
+    states: name → "read" (the state) or "next" (the state after). env: name → its expression.
+    """
+
+    build: Build
+    function: types.FunctionType
+    tree: ast.FunctionDef
+    file: str
+    states: dict[str, str]
+    env: dict[str, Expr] = dataclasses.field(default_factory=dict)
+
+    def refuse(self, node: ast.AST, construct: str, instead: str) -> Unsupported:
+        """The error for a construct outside the language."""
+        place = f"{self.file}:{getattr(node, 'lineno', self.tree.lineno)}"
+        return Unsupported(
+            f"{place}: {construct} is not in the machine language",
+            thing=place,
+            value=construct,
+            next_step=f"write instead: {instead}",
+        )
+
+    def refuser(self, node: ast.AST) -> Callable[[str, str], Exception]:
+        """`refuse` with the place filled in."""
+        return lambda construct, instead: self.refuse(node, construct, instead)
+
+    def live(self, name: str) -> Any:
+        """The Python object a global, closure or builtin name stands for, or MISSING."""
+        code = self.function.__code__
+        if name in code.co_freevars and self.function.__closure__:
+            cell = self.function.__closure__[code.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                return MISSING
+        if name in self.function.__globals__:
+            return self.function.__globals__[name]
+        return getattr(builtins, name, MISSING)
+
+    def static(self, node: ast.AST) -> Any:
+        """The Python object that a dotted name stands for, if no local or state is involved."""
+        if isinstance(node, ast.Name):
+            if node.id in self.env or node.id in self.states:
+                return MISSING
+            return self.live(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self.static(node.value)
+            if isinstance(base, type | types.ModuleType):
+                return (
+                    inspect.getattr_static(base, node.attr, MISSING)
+                    if (isinstance(base, types.ModuleType))
+                    else getattr(base, node.attr, MISSING)
+                )
+        return MISSING
+
+    def member(self, name: str) -> Any:
+        """What the machine's class holds under this name: Var, Const, function, …"""
+        return inspect.getattr_static(self.build.cls, name, MISSING)
+
+    def state_of(self, node: ast.AST) -> str:
+        """ "read" or "next" when the node names a state of the machine, else empty."""
+        return self.states.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+
+def function_scope(
+    build: Build, function: types.FunctionType, states: dict[str, str] | None = None
+) -> Scope:
+    """The scope of a function, its source parsed with the line numbers of its file."""
+    file = inspect.getsourcefile(function) or "<unknown>"
+    try:
+        lines, start = inspect.getsourcelines(function)
+        module = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError) as error:
+        raise Unsupported(
+            f"the source of {function.__qualname__} cannot be read: {error}",
+            thing=function.__qualname__,
+            next_step="define machines in a file",
+        ) from error
+    ast.increment_lineno(module, start - 1)
+    tree = module.body[0]
+    name = Path(file).name
+    if not isinstance(tree, ast.FunctionDef):
+        place = f"{name}:{start}"
+        raise Unsupported(
+            f"{place}: {function.__qualname__} is not a plain function (async, lambda)",
+            thing=place,
+            next_step="write a def",
+        )
+    if states is None:
+        states = {tree.args.args[0].arg: "read"} if tree.args.args else {}
+    return Scope(build, function, tree, name, states)
+
+
+def is_var(found: Any) -> bool:
+    """Whether a class attribute declares a variable."""
+    return isinstance(found, Var)
+
+
+def is_const(found: Any) -> bool:
+    """Whether a class attribute declares a constant."""
+    return isinstance(found, Const)

@@ -1,0 +1,342 @@
+"""Statements of actions and processes: from Python syntax to typed IR.
+
+Containers are values, so a mutating method is a write of the path it is called on, and a call of
+one on anything but a path from self is refused: in Python an alias would see it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from refute.specs.machine import language
+from refute.specs.machine import types as t
+from refute.specs.machine.calls import MUTATORS, Calls
+from refute.specs.machine.expressions import number
+from refute.specs.machine.ir import (
+    Assign,
+    Check,
+    Choose,
+    Expr,
+    For,
+    If,
+    Leave,
+    Stmt,
+    When,
+    While,
+    Write,
+)
+from refute.specs.machine.scope import Scope, is_const, is_var
+
+_AUGMENTED = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitOr, ast.BitAnd, ast.BitXor}
+
+
+class Statements:
+    """Translates the statements of one action or process. locals: IR name → joined type."""
+
+    def __init__(self, scope: Scope, process: bool, known: Mapping[str, t.Type]) -> None:
+        self.scope = scope
+        self.calls = Calls(scope)
+        self.process = process
+        self.known = known
+        self.names: dict[str, str] = {}
+        self.locals: dict[str, t.Type] = {}
+        self.temporaries: dict[str, t.Type] = {}
+        self.loops: list[str] = []
+
+    def every_local(self) -> dict[str, t.Type]:
+        """IR name → type of every local that a yield may have to keep."""
+        return {**self.locals, **self.temporaries}
+
+    def block(self, body: list[ast.stmt]) -> tuple[Stmt, ...]:
+        """The statements in order."""
+        return tuple(s for node in body for s in self.statement(node))
+
+    def statement(self, node: ast.stmt) -> list[Stmt]:
+        """One Python statement as IR statements. Raises Unsupported."""
+        match node:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                return []
+            case ast.Expr(value=ast.Call() as call):
+                return self._call(call, node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Yield(value=None)) if (
+                self.scope.states.get(name) == "read"
+            ):
+                return self._yield(node)
+            case ast.Expr(value=ast.Yield()) | ast.Assign(value=ast.Yield()):
+                raise self.scope.refuse(
+                    node,
+                    "a bare yield (type checkers keep narrowing self across it)",
+                    "self = yield",
+                )
+            case ast.Assign(targets=[target], value=value):
+                return self._assign(target, value, node)
+            case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value):
+                return self._assign(target, value, node)
+            case ast.AugAssign():
+                return self._augmented(node)
+            case ast.If() | ast.For() | ast.While():
+                return self._compound(node)
+            case ast.Assert():
+                return [Check(self.calls.truth(node.test), node.lineno)]
+            case ast.Return(value=None):
+                return [Leave("return", node.lineno)]
+            case ast.Break():
+                return [Leave("break", node.lineno)]
+            case ast.Continue():
+                return [Leave("continue", node.lineno)]
+        raise self.scope.refuse(node, *_OUTSIDE.get(type(node).__name__, _OTHER))
+
+    def _yield(self, node: ast.stmt) -> list[Stmt]:
+        if not self.process:
+            raise self.scope.refuse(node, "yield in an action", "a @process")
+        if "for" in self.loops:
+            raise self.scope.refuse(
+                node, "yield inside a for loop", "while, with what is left kept"
+            )
+        return [Leave("yield", node.lineno)]
+
+    def _call(self, call: ast.Call, node: ast.stmt) -> list[Stmt]:
+        target = self.scope.static(call.func)
+        if target is language.when:
+            if len(call.args) != 1 or call.keywords:
+                raise self.scope.refuse(node, "this when", "when(one condition)")
+            return [When(self.calls.truth(call.args[0]), node.lineno)]
+        if target is language.any_of:
+            raise self.scope.refuse(node, "any_of(…) whose choice is dropped", "x = any_of(…)")
+        if isinstance(call.func, ast.Attribute) and call.func.attr in MUTATORS:
+            return [self._mutation(call, call.func, node)]
+        if isinstance(call.func, ast.Attribute) and self.scope.state_of(call.func.value):
+            name = call.func.attr
+            raise self.scope.refuse(
+                node,
+                f"the statement self.{name}(…): helpers are pure expressions,",
+                "the writes in the action or process itself",
+            )
+        raise self.scope.refuse(
+            node, f"{ast.unparse(call.func)}(…) as a statement", "when(…), or a write to self.x"
+        )
+
+    def _mutation(self, call: ast.Call, func: ast.Attribute, node: ast.stmt) -> Stmt:
+        place = self._place(func.value)
+        if place is None:
+            raise self.scope.refuse(
+                node,
+                f".{func.attr}(…) on what is not a path from self (values are immutable)",
+                f"self.variable.{func.attr}(…), or a new value: x = x | {{e}}",
+            )
+        var, path, target = place
+        now = self.calls.expr(func.value)
+        new = self._mutated(now, target, func.attr, call, node)
+        return Write(var, path, new, target, node.lineno)
+
+    def _mutated(self, now: Expr, kind: t.Type, name: str, call: ast.Call, node: ast.stmt) -> Expr:
+        args = [self.calls.expr(a) for a in call.args]
+        if isinstance(kind, t.SetOf):
+            made = self._set_mutated(now, kind, name, args)
+        elif isinstance(kind, t.SeqOf):
+            made = self._seq_mutated(now, kind, name, args, node)
+        else:
+            made = None
+        if made is None or call.keywords:
+            raise self.scope.refuse(
+                node,
+                f".{name}(…) on {t.show(kind)}",
+                "add discard remove clear update on Set; append extend pop clear on Seq",
+            )
+        return made
+
+    def _set_mutated(self, now: Expr, kind: t.SetOf, name: str, args: list[Expr]) -> Expr | None:
+        if name == "clear" and not args:
+            return Expr("setof", t.SetOf(t.NEVER))
+        if len(args) != 1:
+            return None
+        if name == "update":
+            more = args[0]
+            elem = self.calls.element(more, self.scope.tree)
+            if not isinstance(more.type, t.SetOf):
+                more = Expr("toset", t.SetOf(elem), (more,))
+            return Expr("|", t.join((now.type, more.type)), (now, more))
+        single = Expr("setof", t.SetOf(args[0].type), (args[0],))
+        if name == "add":
+            return Expr("|", t.join((now.type, single.type)), (now, single))
+        if name == "discard":
+            return Expr("diff", now.type, (now, single))
+        if name == "remove":
+            return Expr("removed", now.type, (now, args[0]))
+        return None
+
+    def _seq_mutated(
+        self, now: Expr, kind: t.SeqOf, name: str, args: list[Expr], node: ast.stmt
+    ) -> Expr | None:
+        if name == "clear" and not args:
+            return Expr("seq", t.SeqOf(t.NEVER, 0))
+        if name == "pop" and len(args) <= 1:
+            at = args[0] if args else number(-1)
+            return Expr("popped", kind, (now, at)) if isinstance(at.type, t.Int) else None
+        if len(args) != 1 or name not in ("append", "extend"):
+            return None
+        more = args[0]
+        if name == "append":
+            more = Expr("seq", t.SeqOf(more.type, 1), (more,))
+        elif not isinstance(more.type, t.SeqOf):
+            more = Expr("toseq", t.SeqOf(self.calls.element(more, node)), (more,))
+        elem = t.join((kind.elem, t.options(more.type)[0].elem))  # type: ignore[union-attr]
+        return Expr("cat", t.SeqOf(elem), (now, more))
+
+    def _place(self, node: ast.expr) -> tuple[str, tuple[Expr, ...], t.Type] | None:
+        """The variable, the keys and the type of a path from self; None for anything else."""
+        if isinstance(node, ast.Attribute):
+            if self.scope.state_of(node.value) == "read" and is_var(self.scope.member(node.attr)):
+                return node.attr, (), self.scope.build.variables[node.attr]
+            return None
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+            return None
+        base = self._place(node.value)
+        if base is None:
+            return None
+        var, path, kind = base
+        key = self.calls.expr(node.slice)
+        inside = self.calls.index(Expr("read", kind, (), var), key, node)
+        if not isinstance(kind, t.MapOf | t.SeqOf):
+            raise self.scope.refuse(node, f"a write into {t.show(kind)}", "a write of the whole")
+        return var, (*path, key), inside.type
+
+    def _assign(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> list[Stmt]:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            return self._parallel(target, value, node)
+        if self._is_choice(value):
+            name, statement = self._choose(value, node)
+            return [statement, *self._store(target, name, node)]
+        place = None if isinstance(target, ast.Name) else self._place(target)
+        return self._store(target, self.calls.expr(value, place[2] if place else None), node)
+
+    def _parallel(self, target: ast.Tuple, value: ast.Tuple, node: ast.stmt) -> list[Stmt]:
+        """`a, b = x, y`: all right sides first, then the writes in order."""
+        if len(target.elts) != len(value.elts):
+            raise self.scope.refuse(node, "an unpacking of other length", "as many names as values")
+        chosen, stores = [], []
+        choices = [self._is_choice(v) for v in value.elts]
+        for place, part, choice in zip(target.elts, value.elts, choices, strict=True):
+            if choice:
+                found, statement = self._choose(part, node)
+                chosen.append(statement)
+            else:
+                where = None if isinstance(place, ast.Name) else self._place(place)
+                found = self.calls.expr(part, where[2] if where else None)
+                if any(choices) and found.op not in ("const", "local", "read"):
+                    raise self.scope.refuse(
+                        part, "any_of(…) next to another expression", "two statements"
+                    )
+                fresh = self.scope.build.fresh("side")
+                chosen.append(Assign(fresh, found, node.lineno))
+                found = Expr("local", found.type, (), fresh)
+            stores.append((place, found))
+        return [*chosen, *(s for place, found in stores for s in self._store(place, found, node))]
+
+    def _is_choice(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and self.scope.static(node.func) is language.any_of
+
+    def _choose(self, node: Any, at: ast.stmt) -> tuple[Expr, Stmt]:
+        if len(node.args) != 1 or node.keywords:
+            raise self.scope.refuse(node, "this any_of", "any_of(one collection)")
+        if self.loops and "for" in self.loops:
+            raise self.scope.refuse(node, "any_of in a for loop", "a choice before the loop")
+        only = node.args[0]
+        if isinstance(only, ast.GeneratorExp):
+            only = ast.copy_location(ast.ListComp(only.elt, only.generators), only)
+        source = self.calls.expr(only)
+        elem = self.calls.element(source, node)
+        fresh = self.scope.build.fresh("choice")
+        return Expr("local", elem, (), fresh), Choose(fresh, source, elem, at.lineno)
+
+    def _store(self, target: ast.expr, value: Expr, node: ast.stmt) -> list[Stmt]:
+        if isinstance(target, ast.Name):
+            if target.id in self.scope.states:
+                raise self.scope.refuse(node, f"an assignment to {target.id}", "self = yield")
+            return [self._local(target.id, value, node)]
+        if isinstance(target, ast.Tuple):
+            fresh = self.scope.build.fresh("parts")
+            whole = Expr("local", value.type, (), fresh)
+            if not isinstance(value.type, t.Tuple) or len(value.type.items) != len(target.elts):
+                raise self.scope.refuse(node, f"an unpacking of {t.show(value.type)}", "a tuple")
+            made: list[Stmt] = [Assign(fresh, value, node.lineno)]
+            for at, part in enumerate(target.elts):
+                made += self._store(part, self.calls.index(whole, number(at), node), node)
+            return made
+        place = self._place(target)
+        if place is None:
+            if isinstance(target, ast.Attribute) and is_const(self.scope.member(target.attr)):
+                raise self.scope.refuse(node, "a write to a constant", "a Var")
+            raise self.scope.refuse(
+                node,
+                f"a write to {ast.unparse(target)}, not a path from self,",
+                "self.variable = …",
+            )
+        var, path, kind = place
+        return [Write(var, path, value, kind, node.lineno)]
+
+    def _local(self, name: str, value: Expr, node: ast.stmt) -> Stmt:
+        made = self.names.setdefault(name, self.scope.build.fresh(name))
+        kinds = [value.type]
+        kinds += [self.locals[made]] if made in self.locals else []
+        kinds += [self.known[name]] if name in self.known else []
+        kind = t.join(kinds)
+        self.locals[made] = kind
+        self.scope.env[name] = Expr("local", kind, (), made)
+        return Assign(made, value, node.lineno)
+
+    def _augmented(self, node: ast.AugAssign) -> list[Stmt]:
+        if type(node.op) not in _AUGMENTED:
+            raise self.scope.refuse(node, f"{type(node.op).__name__} with =", "+= -= *= |= &=")
+        read: Any = ast.parse(ast.unparse(node.target), mode="eval").body
+        value = ast.BinOp(read, node.op, node.value)
+        for part in ast.walk(value):
+            ast.copy_location(part, node)
+        return self._assign(node.target, value, node)
+
+    def _compound(self, node: ast.If | ast.For | ast.While) -> list[Stmt]:
+        if isinstance(node, ast.If):
+            test = self.calls.truth(node.test)
+            then = self.block(node.body)
+            return [If(test, then, self.block(node.orelse), node.lineno)]
+        if node.orelse:
+            raise self.scope.refuse(node, "else on a loop", "an if after it")
+        if isinstance(node, ast.While):
+            if not self.process or "for" in self.loops:
+                raise self.scope.refuse(
+                    node, "while without yield", "for over a finite collection, any, all or sum"
+                )
+            test = self.calls.truth(node.test)
+            self.loops.append("while")
+            body = self.block(node.body)
+            self.loops.pop()
+            return [While(test, body, node.lineno)]
+        return [self._for(node)]
+
+    def _for(self, node: ast.For) -> Stmt:
+        source = self.calls.expr(node.iter)
+        elem = self.calls.element(source, node.iter)
+        self.loops.append("for")
+        fresh = self.scope.build.fresh("each")
+        head = self._store(node.target, Expr("local", elem, (), fresh), node)
+        body = (*head, *self.block(node.body))
+        self.loops.pop()
+        return For(fresh, source, body, node.lineno)
+
+
+_OUTSIDE = {
+    "Return": ("return with a value", "return"),
+    "Delete": ("del", "self.seq.pop(i), or a new value"),
+    "Raise": ("raise", "assert, or an invariant"),
+    "Try": ("try", "an if: steps are judged by what they raise"),
+    "With": ("with", "plain statements"),
+    "Global": ("global", "a Var of the machine"),
+    "Nonlocal": ("nonlocal", "a Var of the machine"),
+    "Import": ("import in a step", "an import at the top of the module"),
+    "ImportFrom": ("import in a step", "an import at the top of the module"),
+    "FunctionDef": ("a nested def", "a helper method"),
+    "Match": ("match", "if and isinstance"),
+}
+_OTHER = ("this statement", "when, if, for, assignments and writes to self.x")

@@ -1,0 +1,332 @@
+"""A machine's IR as compiled Python: one function per action, process and property.
+
+The source is ours, generated from validated IR, and names nothing of the user's. A state is a flat
+tuple: the variables in order, then for each process family a tuple of (place, kept locals…) of its
+instances; place -1 has returned. A step function gives the next state or None when disabled;
+`any_of` asks a `Choices`, and the step is run again for every choice vector, which is exact and
+costs nothing where there is no choice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from refute.specs.machine import types as t
+from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.ir import (
+    Action,
+    Assign,
+    Branch,
+    Check,
+    Choose,
+    Done,
+    For,
+    If,
+    Jump,
+    Leave,
+    MachineIR,
+    Process,
+    Property,
+    Stmt,
+    When,
+    Write,
+    Yield,
+)
+from refute.specs.machine.values import conforms, domain, unpack_value
+from refute.verifiers.model.emit import Emitter
+
+State = tuple[Any, ...]
+StepFunction = Callable[..., State | None]
+
+
+class Choices:
+    """The choices of one run of a step, and the next vector to try."""
+
+    def __init__(self) -> None:
+        self.trail: list[list[Any]] = []  # [options, chosen index]
+        self.depth = 0
+
+    def pick(self, options: Any) -> Any:
+        """The choice at this depth of the current vector."""
+        if self.depth == len(self.trail):
+            self.trail.append([list(options), 0])
+        found, at = self.trail[self.depth]
+        self.depth += 1
+        return found[at]
+
+    def chosen(self) -> tuple[Any, ...]:
+        """The choices made in the run just finished."""
+        return tuple(options[at] for options, at in self.trail[: self.depth])
+
+    def advance(self) -> bool:
+        """Go to the next vector; False when all were tried."""
+        del self.trail[self.depth :]
+        self.depth = 0
+        while self.trail and self.trail[-1][1] + 1 == len(self.trail[-1][0]):
+            self.trail.pop()
+        if self.trail:
+            self.trail[-1][1] += 1
+        return bool(self.trail)
+
+
+@dataclasses.dataclass(frozen=True)
+class Instance:
+    """One action or process with its parameters. chooses: whether it asks for choices."""
+
+    name: str
+    kind: str
+    params: tuple[Any, ...]
+    function: StepFunction
+    chooses: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Predicate:
+    """A property with one set of parameters already bound: all of them must hold (or any)."""
+
+    property: Property
+    test: Callable[..., bool]
+
+
+class Writer:
+    """Lines of Python at an indentation."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def put(self, depth: int, line: str) -> None:
+        """Append one line."""
+        self.lines.append("    " * depth + line)
+
+
+class Compiled:
+    """A machine ready to run. Also gives the generated source, for people who doubt it."""
+
+    def __init__(self, ir: MachineIR) -> None:
+        self.ir = ir
+        self.variables = [v.name for v in ir.variables]
+        self.emit = Emitter(self.variables)
+        self.emit.constants["OutOfRange"] = OutOfRange
+        self.emit.constants["checked"] = checked
+        self.writer = Writer()
+        for at, action in enumerate(ir.actions):
+            self._action(f"a{at}", action)
+        for at, process in enumerate(ir.processes):
+            self._process(f"p{at}", at, process)
+        for at, prop in enumerate(ir.properties):
+            self._property(f"q{at}", prop)
+        self.source = "\n".join(self.writer.lines) + "\n"
+        space: dict[str, Any] = dict(self.emit.constants)
+        exec(compile(self.source, f"<{ir.name}>", "exec"), space)
+        self.instances = tuple(self._instances(space))
+        self.predicates = tuple(Predicate(p, space[f"q{at}"]) for at, p in enumerate(ir.properties))
+
+    def _instances(self, space: dict[str, Any]) -> Iterator[Instance]:
+        for at, action in enumerate(self.ir.actions):
+            for params in itertools.product(*(domain(p.type) for p in action.params)):
+                chooses = _chooses(action.body)
+                yield Instance(action.name, "action", params, space[f"a{at}"], chooses)
+        for at, process in enumerate(self.ir.processes):
+            chooses = any(_chooses(b.body) for b in process.blocks)
+            every = itertools.product(*(domain(p.type) for p in process.params))
+            for number, params in enumerate(every):
+                bound = _numbered(space[f"p{at}"], number)
+                yield Instance(process.name, "process", params, bound, chooses)
+
+    def _names(self, letter: str) -> str:
+        slots = [f"{letter}{at}" for at in range(len(self.variables))]
+        slots += [f"{letter}s{at}" for at in range(len(self.ir.processes))]
+        return "".join(f"{slot}, " for slot in slots)
+
+    def _unpack(self, depth: int, letter: str, state: str) -> None:
+        names = self._names(letter)
+        if names:
+            self.writer.put(depth, f"{names}= {state}")
+
+    def _result(self) -> str:
+        return f"return ({self._names('v')})"
+
+    def _action(self, name: str, action: Action) -> None:
+        params = "".join(f", {self.emit.name(p.name)}" for p in action.params)
+        self.writer.put(0, f"def {name}(state, choices{params}):")
+        self._unpack(1, "v", "state")
+        self._body(1, action.body, self._result())
+        self.writer.put(1, self._result())
+
+    def _process(self, name: str, at: int, process: Process) -> None:
+        params = "".join(f", {self.emit.name(p.name)}" for p in process.params)
+        self.writer.put(0, f"def {name}(number, state, choices{params}):")
+        self._unpack(1, "v", "state")
+        self.writer.put(1, f"place = vs{at}[number]")
+        self.writer.put(1, "block = place[0]")
+        self.writer.put(1, "if block < 0: return None")
+        for target, live in sorted(_resumes(process)):
+            if live:
+                names = "".join(f"{self.emit.name(n)}, " for n in live)
+                self.writer.put(1, f"if block == {target}: {names}= place[1:]")
+        self.writer.put(1, "while True:")
+        for number, block in enumerate(process.blocks):
+            self.writer.put(2, f"if block == {number}:")
+            self._body(3, block.body, self._moved(at, "-1"))
+            self._end(at, block.end)
+
+    def _moved(self, at: int, place: str) -> str:
+        """Return with this process at a place (a tuple's inside)."""
+        slot = f"vs{at}"
+        moved = f"{slot} = {slot}[:number] + (({place},),) + {slot}[number + 1:]"
+        return f"{moved}; {self._result()}"
+
+    def _end(self, at: int, end: Jump | Branch | Yield | Done) -> None:
+        put = self.writer.put
+        match end:
+            case Jump():
+                put(3, f"block = {end.target}; continue")
+            case Branch():
+                test = self.emit.text(end.condition)
+                put(3, f"block = {end.then} if {test} else {end.orelse}; continue")
+            case Yield():
+                inside = ", ".join([str(end.target), *map(self.emit.name, end.live)])
+                put(3, self._moved(at, inside))
+            case Done():
+                put(3, self._moved(at, "-1"))
+
+    def _property(self, name: str, prop: Property) -> None:
+        binary = prop.kind == "transition"
+        self.writer.put(0, f"def {name}(state{', after' if binary else ''}):")
+        self._unpack(1, "v", "state")
+        if binary:
+            self._unpack(1, "w", "after")
+        test = self.emit.text(prop.predicate)
+        loops = [f"for {self.emit.name(p.name)} in {self.emit.domain(p.type)}" for p in prop.params]
+        self.writer.put(1, f"return all({test} {' '.join(loops)})" if loops else f"return {test}")
+
+    def _body(self, depth: int, body: tuple[Stmt, ...], finish: str) -> None:
+        for stmt in body:
+            self._statement(depth, stmt, finish)
+
+    def _statement(self, depth: int, stmt: Stmt, finish: str) -> None:
+        put, emit = self.writer.put, self.emit
+        match stmt:
+            case When():
+                put(depth, f"if not {emit.text(stmt.condition)}: return None")
+            case Choose():
+                name = emit.name(stmt.name)
+                put(depth, f"options = {emit.source(stmt.source)}")
+                put(depth, "if not options: return None")
+                put(depth, f"{name} = choices.pick(options)")
+            case Assign():
+                put(depth, f"{emit.name(stmt.name)} = {emit.text(stmt.value)}")
+            case Write():
+                self._write(depth, stmt)
+            case Check():
+                put(depth, f"if not {emit.text(stmt.condition)}: raise AssertionError")
+            case If():
+                put(depth, f"if {emit.text(stmt.condition)}:")
+                self._body(depth + 1, stmt.then, finish)
+                put(depth + 1, "pass")
+                if stmt.orelse:
+                    put(depth, "else:")
+                    self._body(depth + 1, stmt.orelse, finish)
+            case For():
+                put(depth, f"for {emit.name(stmt.name)} in {emit.source(stmt.source)}:")
+                self._body(depth + 1, stmt.body, finish)
+                put(depth + 1, "pass")
+            case Leave(word="return"):
+                put(depth, finish)
+            case Leave():
+                put(depth, stmt.word)
+
+    def _write(self, depth: int, stmt: Write) -> None:
+        value = self.emit.text(stmt.value)
+        if not t.included(stmt.value.type, stmt.target):
+            kind = self.emit.constant(stmt.target, ("type", stmt.target))
+            name = self.emit.constant(stmt.var, ("name", stmt.var))
+            value = f"checked({value}, {kind}, {name})"
+        slot = f"v{self.emit.variables[stmt.var]}"
+        kind_at = self.ir.variables[self.emit.variables[stmt.var]].type
+        if not stmt.path:
+            self.writer.put(depth, f"{slot} = {value}")
+            return
+        self.writer.put(depth, f"new = {value}")
+        base, rebuilt = slot, []
+        for at, key in enumerate(stmt.path):
+            if isinstance(kind_at, t.MapOf):
+                self.writer.put(depth, f"k{at} = {self.emit.place(key, kind_at.key)}")
+                rebuilt.append(f"{base}[:k{at}] + (new,) + {base}[k{at} + 1:]")
+                kind_at = kind_at.value
+            elif isinstance(kind_at, t.SeqOf):
+                self.writer.put(depth, f"k{at} = {self.emit.text(key)}")
+                rebuilt.append(f"put({base}, k{at}, new)")
+                kind_at = kind_at.elem
+            base = f"{base}[k{at}]"
+        for line in reversed(rebuilt[1:]):
+            self.writer.put(depth, f"new = {line}")
+        self.writer.put(depth, f"{slot} = {rebuilt[0]}")
+
+    def initial_states(self) -> Iterator[State]:
+        """Every product of starting values; `@initial` predicates not yet applied."""
+        starts = [[unpack_value(v) for v in variable.initial] for variable in self.ir.variables]
+        places = tuple(
+            ((process.entry,),) * _instance_count(process) for process in self.ir.processes
+        )
+        for values in itertools.product(*starts):
+            yield (*values, *places)
+
+    def returned(self, state: State) -> bool:
+        """Whether there are processes and all of them have returned."""
+        families = state[len(self.variables) :]
+        return bool(families) and all(p[0] < 0 for family in families for p in family)
+
+
+def checked(value: Any, kind: t.Type, name: str) -> Any:
+    """The value, if it is of the type written to. Raises OutOfRange."""
+    if not conforms(value, kind):
+        raise OutOfRange(f"{name}: {value!r} is not in {t.show(kind)}")
+    return value
+
+
+def expand(instance: Instance, state: State) -> Iterator[tuple[State, tuple[Any, ...]]]:
+    """All next states by one instance, each with the choices that led to it."""
+    if not instance.chooses:
+        found = instance.function(state, None, *instance.params)
+        if found is not None:
+            yield found, ()
+        return
+    choices = Choices()
+    while True:
+        found = instance.function(state, choices, *instance.params)
+        if found is not None:
+            yield found, choices.chosen()
+        if not choices.advance():
+            return
+
+
+def _numbered(function: StepFunction, number: int) -> StepFunction:
+    return lambda state, choices, *params: function(number, state, choices, *params)
+
+
+def _instance_count(process: Process) -> int:
+    count = 1
+    for param in process.params:
+        count *= len(domain(param.type))
+    return count
+
+
+def _resumes(process: Process) -> set[tuple[int, tuple[str, ...]]]:
+    ends = [b.end for b in process.blocks]
+    return {(e.target, e.live) for e in ends if isinstance(e, Yield)}
+
+
+def _chooses(body: tuple[Stmt, ...]) -> bool:
+    for stmt in body:
+        match stmt:
+            case Choose():
+                return True
+            case If() if _chooses(stmt.then + stmt.orelse):
+                return True
+            case For() if _chooses(stmt.body):
+                return True
+    return False
