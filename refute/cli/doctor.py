@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from refute import __version__
-from refute.cli.output import print_all
 from refute.cli.parsing import parse
+from refute.cli.printing import print_all
 from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, RefuteError
 from refute.report.visible import visible
 from refute.sandbox import Limits, open_worker

@@ -21,6 +21,7 @@ from types import FrameType
 from typing import cast
 
 from refute import __version__
+from refute.cli.printing import discard, print_all
 from refute.errors import (
     EXIT_ESTABLISHED,
     EXIT_NOT_ESTABLISHED,
@@ -77,10 +78,10 @@ def _as_interrupt(_number: int, _frame: FrameType | None) -> None:
 
 def _dispatch(args: list[str]) -> int:
     if not args or args[0] in ("--help", "-h", "help"):
-        print(_help())
+        print_all(_help() + "\n", sys.stdout)
         return EXIT_ESTABLISHED if args else EXIT_USAGE
     if args[0] in ("--version", "-V"):
-        print(f"refute {__version__}")
+        print_all(f"refute {__version__}\n", sys.stdout)
         return EXIT_ESTABLISHED
     if args[0] not in COMMANDS:
         raise UsageError(
@@ -158,10 +159,10 @@ def _flush(code: int) -> int:
         try:
             stream.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            discard(stream)
         except (OSError, ValueError) as error:
             _say(f"refute: the output could not be written: {error}")
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            discard(stream)
             code = code or EXIT_USAGE
     return code
 

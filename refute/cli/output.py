@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
 
+from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.record import Run
 from refute.report.document import document, dumps
@@ -69,15 +70,6 @@ def has_colour(stream: TextIO) -> bool:
     return (
         stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
     )
-
-
-def print_all(words: str, stream: TextIO) -> None:
-    """Print `words`; a reader that went away is no error, as the exit code carries the verdict."""
-    try:
-        stream.write(words)
-        stream.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def progress_line(stream: TextIO) -> Callable[[str], None]:

@@ -19,8 +19,8 @@ from typing import Annotated
 import typer
 
 from refute.claim import is_command
-from refute.cli.output import print_all
 from refute.cli.parsing import parse
+from refute.cli.printing import print_all
 from refute.cli.to_test import write_test
 from refute.errors import (
     EXIT_ESTABLISHED,

@@ -1,0 +1,216 @@
+"""The command line's frame: exit codes that never say more than was done, errors without traces."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from refute.cli import main as entry
+from refute.cli.output import Outputs, has_colour
+from refute.errors import UsageError
+from refute.record import Run
+
+REFUTE = Path(sys.executable).with_name("refute")
+
+
+@pytest.fixture(autouse=True)
+def _keep_signals() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def refute(*arguments: str, **kwargs: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(REFUTE), *arguments], capture_output=True, text=True, timeout=60, check=False, **kwargs
+    )
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """A command whose `run` a test can choose."""
+    module = SimpleNamespace(run=lambda argv: 0)
+    monkeypatch.setitem(sys.modules, "chosen_command", module)
+    monkeypatch.setitem(entry.COMMANDS, "gate", ("chosen_command", ""))
+    monkeypatch.setitem(entry.COMMANDS, "hook", ("chosen_command", ""))
+    yield module
+
+
+def raising(error: BaseException) -> object:
+    def run(argv: object) -> int:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3])
+def test_the_exit_code_is_the_verdict(command: SimpleNamespace, code: int) -> None:
+    command.run = lambda argv: code
+    assert entry.main(["gate"]) == code
+    assert entry.main(["hook"]) == (0 if code == 0 else 2)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("x"),
+        MemoryError(),
+        RecursionError(),
+        SystemExit(0),
+        SystemExit(1),
+        SystemExit("words"),
+        AssertionError(),
+        GeneratorExit(),
+        OSError(5, "I/O"),
+        BrokenPipeError(),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
+    ],
+    ids=repr,
+)
+def test_no_accident_reads_as_a_verdict(
+    command: SimpleNamespace, error: BaseException, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command.run = raising(error)
+    assert entry.main(["gate"]) == 3
+    assert entry.main(["hook"]) == 2
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_bug_is_called_a_bug_and_traced_only_on_request(
+    command: SimpleNamespace, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command.run = raising(ZeroDivisionError("by zero"))
+    assert entry.main(["gate"]) == 3
+    words = capfd.readouterr().err
+    assert "a bug of refute, not a verdict: ZeroDivisionError: by zero" in words
+    assert entry.main(["gate", "--debug"]) == 3
+    assert "Traceback" in capfd.readouterr().err
+
+
+def test_an_interrupt_is_not_a_verdict(
+    command: SimpleNamespace, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command.run = raising(KeyboardInterrupt())
+    assert entry.main(["gate"]) == 3
+    assert "interrupted; nothing was established" in capfd.readouterr().err
+
+
+def test_an_error_prints_thing_value_possible_and_next_step(
+    command: SimpleNamespace, capfd: pytest.CaptureFixture[str]
+) -> None:
+    error = UsageError(
+        "no such constant", thing="--set", value="QM", possible=["RM"], next_step="x"
+    )
+    command.run = raising(error)
+    assert entry.main(["gate", "--json", "-"]) == 2
+    out, err = capfd.readouterr()
+    assert err == "refute: no such constant\n  possible: RM\n  next: x\n"
+    assert json.loads(out)["schema"] == "refute.error/1"
+    assert json.loads(out)["value"] == "QM"
+    assert entry.main(["gate"]) == 2
+    assert capfd.readouterr().out == ""
+
+
+def test_help_and_version() -> None:
+    version = refute("--version")
+    assert (version.returncode, version.stdout) == (0, "refute 0.1.0\n")
+    shown = refute("--help")
+    assert shown.returncode == 0
+    assert all(name in shown.stdout for name in entry.COMMANDS)
+    assert "examples:" in shown.stdout
+
+
+def test_no_command_and_a_wrong_one_are_usage_errors(capfd: pytest.CaptureFixture[str]) -> None:
+    assert entry.main([]) == 2
+    assert entry.main(["gaet"]) == 2
+    assert "possible: gate, check, replay, hook, doctor, init" in capfd.readouterr().err
+
+
+def test_version_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from refute.cli.main import main; main(['--version']);"
+        "heavy = {'typer', 'rich', 'z3', 'hypothesis', 'pytest', 'refute.gate'};"
+        "sys.exit(len(heavy & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_closed_reader_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [str(REFUTE), "--help"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr and "Broken" not in done.stderr
+
+
+def test_output_that_cannot_be_written_is_no_success() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [str(REFUTE), "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "could not be written" in done.stderr
+
+
+def test_a_terminal_without_unicode_gets_escapes() -> None:
+    done = refute("gaet\u2026", env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"})
+    assert done.returncode == 2
+    assert "there is no command" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        ({"json": "/nonexistent/x.json"}, "does not exist"),
+        ({"sarif": "/"}, "is a directory"),
+        ({"json": "-", "junit": "-"}, "one document only"),
+    ],
+)
+def test_targets_are_looked_at_before_the_work(outputs: dict[str, str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Outputs(**outputs)
+
+
+def test_json_on_stdout_sends_text_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    run = Run("check", "not established", 3, reasons=("nothing was there",))
+    Outputs(json="-").write(run, {})
+    out, err = capfd.readouterr()
+    assert json.loads(out)["exit_code"] == 3
+    assert err.startswith("NOT ESTABLISHED")
+
+
+def test_every_target_gets_its_document(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    names = {"json": "r.json", "sarif": "r.sarif", "junit": "r.xml"}
+    run = Run("check", "not established", 3, reasons=("x",))
+    Outputs(**{k: str(tmp_path / v) for k, v in names.items()}).write(run, {})
+    starts = [(tmp_path / v).read_text()[:1] for v in names.values()]
+    assert starts == ["{", "{", "<"]
+    assert capfd.readouterr().out.startswith("NOT ESTABLISHED")
+
+
+def test_colour_needs_a_terminal_and_a_welcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert has_colour(Terminal())
+    assert not has_colour(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not has_colour(Terminal())
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_colour(Terminal())
