@@ -117,6 +117,23 @@ def judge(
     return verdicts
 
 
+def assumed(assume: str, cases: Sequence[Mapping[str, Plain]]) -> list[tuple[str, str]]:
+    """For each case "held", or "discarded" where the assumption is False; stops at "unfit"."""
+    try:
+        condition = _Function(assume)
+    except Exception as error:
+        return [("unfit", f"{assume} cannot be used: {type(error).__name__}: {error}")]
+    verdicts: list[tuple[str, str]] = []
+    for case in cases:
+        try:
+            verdicts.append(("held" if condition.truth(case, {}) else "discarded", ""))
+        except _Unfit as error:
+            return [*verdicts, ("unfit", str(error))]
+        except Exception as error:
+            return [*verdicts, ("unfit", _blame(condition, error))]
+    return verdicts
+
+
 def _judge_one(
     prop: _Function,
     condition: _Function | None,

@@ -1,0 +1,286 @@
+"""Players of claims about functions: the subject in one worker, the specs in another, we between.
+
+The property's stand-ins for the subjects ask here, so the parent sees every call: it can say what
+the subject answered, and it knows of a dead subject whatever the property makes of it. A value that
+is not plain data cannot be judged fairly (a property would see it as equal to nothing), so a case
+that breaks after one is unfit rather than broken.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from refute import plain
+from refute.budget import Budget
+from refute.claim import Claim, is_command
+from refute.plain import Opaque, Plain, Record
+from refute.replay import Step
+from refute.sandbox import Limits, Outcome, Remote, Worker
+from refute.site import Site
+from refute.verifiers.playing import Judgement
+
+CALL_S = 10.0  # wall seconds that one call of a subject may take
+SPARE_CPU_S = 60.0  # the search ends at the budget's CPU seconds, long before the worker's limit
+SHOWN = 300
+
+Call = tuple[str, Sequence[Plain], Outcome]
+
+
+def shown(value: Plain) -> str:
+    """The value for people, cut to one line."""
+    if isinstance(value, Opaque):
+        return f"<{value.type_name}>"
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def says(outcome: Outcome) -> str:
+    """What became of a call, for people."""
+    match outcome.kind:
+        case "returned":
+            return f"returned {shown(outcome.value)}"
+        case "raised" if not outcome.loaded:
+            return f"cannot be loaded: {outcome.error}: {outcome.message}"
+        case "raised":
+            return f"raised {outcome.error}: {outcome.message}"[:SHOWN]
+        case "died":
+            return f"ended its process: {outcome.detail}"
+        case "timeout":
+            return f"did not answer in time: {outcome.detail}"
+    return f"broke the protocol: {outcome.detail}"
+
+
+def as_data(outcome: Outcome) -> Plain:
+    """What became of a call, as data that is equal when the subject did the same."""
+    if outcome.kind == "returned":
+        return ["returned", outcome.value]
+    return [outcome.kind, outcome.error, outcome.message, outcome.errno]
+
+
+def opaque_type(value: Plain) -> str:
+    """The type of the first value inside that is not plain data; empty when all is."""
+    if isinstance(value, Opaque):
+        return value.type_name
+    if isinstance(value, list | tuple | set | frozenset):
+        return next((name for v in value if (name := opaque_type(v))), "")
+    if isinstance(value, dict):
+        return opaque_type([*value.keys(), *value.values()])
+    if isinstance(value, Record):
+        return opaque_type([v for _, v in value.fields])
+    return ""
+
+
+def not_judgeable(name: str, outcome: Outcome) -> str:
+    """Why an outcome of the subject says nothing; empty when it does say something."""
+    kind = opaque_type(outcome.value)
+    if kind:
+        return f"{name} returned a value of type {kind}, which is not plain data"
+    if not outcome.loaded and outcome.error == "ModuleNotFoundError":
+        return f"{name} cannot be loaded: {outcome.message}"
+    return ""
+
+
+class FunctionPlayer(abc.ABC):
+    """Holds the two workers of one run, and starts them again when they were lost."""
+
+    def __init__(self, claim: Claim, site: Site, budget: Budget, hash_seed: int = 0) -> None:
+        self.claim = claim
+        self.site = site
+        self.hash_seed = hash_seed
+        self.params = claim.statement.params
+        self.subjects: dict[str, str] = dict(self.params["subjects"])
+        self.wall_s = budget.wall_s
+        self.call_s = min(CALL_S, budget.wall_s / 6)
+        self.limits = Limits(
+            cpu_s=budget.cpu_s + SPARE_CPU_S, wall_s=self.call_s, memory=budget.memory
+        )
+        self.isolation = ""
+        self._spent = 0.0
+        self._subject: Worker | None = None
+        self._spec: Worker | None = None
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of all its workers so far."""
+        alive = [w.cpu_s for w in (self._subject, self._spec) if w is not None]
+        return self._spent + sum(alive)
+
+    @property
+    def subject(self) -> Worker:
+        """The worker in which the judged code lives."""
+        if self._subject is None or not self._subject.alive:
+            self._retire(self._subject)
+            self._subject = self.site.subject_worker(self.claim, self.limits, self.hash_seed)
+            self.isolation = self._subject.isolation
+        return self._subject
+
+    @property
+    def spec(self) -> Worker:
+        """The worker in which the judging code lives."""
+        if self._spec is None or not self._spec.alive:
+            self._retire(self._spec)
+            self._spec = self.site.spec_worker(self.claim, self.limits, self.hash_seed)
+        return self._spec
+
+    def ask(self, name: str, args: Sequence[Plain], kwargs: dict[str, Plain]) -> Outcome:
+        """Call the subject of that name with copies of the arguments."""
+        reference = self.subjects[name]
+        target = name if is_command(reference) else reference
+        return self.subject.call(target, *args, kwargs=kwargs, timeout_s=self.call_s)
+
+    @abc.abstractmethod
+    def play(self, cases: Sequence[Plain]) -> list[Judgement]:
+        """Judgements of the cases, in order; see `Player`."""
+
+    def __enter__(self) -> Self:
+        self.isolation = self.subject.isolation
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for worker in (self._subject, self._spec):
+            self._retire(worker)
+        self._subject = self._spec = None
+
+    def _retire(self, worker: Worker | None) -> None:
+        if worker is not None:
+            worker.close()
+            self._spent += worker.cpu_s
+
+
+def given_steps(case: Plain, calls: Sequence[Call]) -> tuple[Step, ...]:
+    """The trace of one case: its inputs, then every call of a subject."""
+    inputs = Step("given", {k: shown(v) for k, v in case.items()})
+    return (inputs, *(Step(_call_text(name, args, out)) for name, args, out in calls))
+
+
+def _call_text(name: str, args: Sequence[Plain], outcome: Outcome) -> str:
+    return f"{name}({', '.join(map(shown, args))}) {says(outcome)}"
+
+
+class PropertyPlayer(FunctionPlayer):
+    """Plays `Holds`: the property runs beside the specs and asks the subject through here."""
+
+    def play(self, cases: Sequence[Plain]) -> list[Judgement]:
+        """Judgements of the cases, in order; see `Player`."""
+        self._calls: list[list[Call]] = [[] for _ in cases]
+        self._lost = self._unfit = ""
+        outcome = self.spec.call(
+            "refute.specs.property:judge",
+            self.params["prop"],
+            self.params["assume"],
+            list(self.subjects),
+            list(cases),
+            Remote(self._relay, callable=True),
+            timeout_s=min(self.wall_s, self.call_s * (len(cases) + 2)),
+        )
+        verdicts = outcome.value
+        if outcome.kind != "returned" or type(verdicts) is not list:
+            return [Judgement("unfit", observed=f"{self.params['prop']} {says(outcome)}")]
+        return [
+            self._judgement(case, calls, status, why)
+            for case, calls, (status, why) in zip(cases, self._calls, verdicts, strict=False)
+        ]
+
+    def _relay(self, _: str, args: tuple[Plain, ...]) -> Plain:
+        """Answer one call that the property makes of a subject."""
+        index, name, values, kwargs = args
+        kind = opaque_type([values, kwargs])
+        if kind:
+            self._unfit = f"{name} was given a value of type {kind}, which is not plain data"
+            return ("lost",)
+        outcome = self.ask(name, values, kwargs)
+        shown_args = [*values, *kwargs.values()]
+        self._calls[index].append((name, shown_args, outcome))
+        if outcome.kind == "returned":
+            return ("returned", outcome.value)
+        if outcome.kind == "raised" and outcome.loaded:
+            return ("raised", outcome.error, outcome.message, outcome.errno)
+        self._unfit = not_judgeable(name, outcome)
+        self._lost = f"{name} {says(outcome)}"
+        return ("lost",)
+
+    def _judgement(self, case: Plain, calls: list[Call], status: str, why: str) -> Judgement:
+        if status in ("held", "discarded"):
+            return Judgement("held" if status == "held" else "discarded", asked=len(calls))
+        unfit = why if status == "unfit" else self._unfit if status == "lost" else ""
+        if status == "broken":
+            unfit = next((w for n, _, out in calls if (w := not_judgeable(n, out))), "")
+        if unfit:
+            return Judgement("unfit", observed=unfit, asked=len(calls))
+        return Judgement(
+            "broken",
+            observed=self._lost if status == "lost" else why,
+            expected=f"{self.params['prop']} holds",
+            output=[[name, as_data(out)] for name, _, out in calls],
+            steps=given_steps(case, calls),
+            asked=len(calls),
+            slow=bool(calls) and calls[-1][2].kind == "timeout",
+        )
+
+
+class EqualsPlayer(FunctionPlayer):
+    """Plays `Equals`: subject and reference are called alike, and the parent compares."""
+
+    def play(self, cases: Sequence[Plain]) -> list[Judgement]:
+        """Judgements of the cases, in order; see `Player`."""
+        judged: list[Judgement] = []
+        for case, (status, why) in zip(cases, self._assumed(cases), strict=False):
+            if status == "held":
+                judged.append(self._compare(case))
+            elif status == "discarded":
+                judged.append(Judgement("discarded"))
+            else:
+                judged.append(Judgement("unfit", observed=why))
+            if judged[-1].status in ("broken", "unfit"):
+                break
+        return judged
+
+    def _assumed(self, cases: Sequence[Plain]) -> Sequence[tuple[str, str]]:
+        assume = self.params["assume"]
+        if assume is None:
+            return [("held", "")] * len(cases)
+        outcome = self.spec.call("refute.specs.property:assumed", assume, list(cases))
+        verdicts: Plain = outcome.value
+        if outcome.kind != "returned" or type(verdicts) is not list:
+            return [("unfit", f"{assume} {says(outcome)}")]
+        return [(str(status), str(why)) for status, why in verdicts]
+
+    def _compare(self, case: Plain) -> Judgement:
+        name, values = next(iter(self.subjects)), list(case.values())
+        reference = self.params["reference"]
+        right = self.spec.call(reference, *values, timeout_s=self.call_s)
+        unfit = not_judgeable(reference, right)
+        if unfit or right.kind not in ("returned", "raised") or not right.loaded:
+            return Judgement("unfit", observed=unfit or f"{reference} {says(right)}")
+        given = self.ask(name, values, {})
+        if agree(given, right):
+            return Judgement("held", asked=1)
+        unfit = not_judgeable(name, given)
+        if unfit:
+            return Judgement("unfit", observed=unfit, asked=1)
+        return Judgement(
+            "broken",
+            observed=f"{name} {says(given)}",
+            expected=f"{reference} {says(right)}",
+            output=as_data(given),
+            steps=given_steps(case, [(name, values, given), (reference, values, right)]),
+            asked=1,
+            slow=given.kind == "timeout",
+        )
+
+
+def agree(left: Outcome, right: Outcome) -> bool:
+    """The same value, or an exception of the same type."""
+    if left.kind != right.kind or left.kind not in ("returned", "raised"):
+        return False
+    if left.kind == "raised":
+        return left.loaded and left.error == right.error
+    return plain.same(left.value, right.value)

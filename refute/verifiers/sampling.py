@@ -1,0 +1,126 @@
+"""Sampling: tries a claim about functions on all of its inputs, or on many of them.
+
+Where the inputs have no more values than the budget has cases, all of them are tried, simplest
+first, and the verdict is EXHAUSTED. Otherwise come the edge cases, then what Hypothesis draws, then
+refute's own sampler, which is faster and goes on for as long as there is budget.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import random
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import cast
+
+from refute.budget import Budget, derive_seed
+from refute.claim import Claim
+from refute.evidence import Finding, Scope
+from refute.fuzz.samples import sampler
+from refute.fuzz.shrinking import simpler
+from refute.fuzz.values import edges, enumerate_values
+from refute.plain import Plain
+from refute.replay import Replayer
+from refute.site import Site
+from refute.specs.domains import Records
+from refute.specs.function import KIND, given_of
+from refute.verifiers import Progress
+from refute.verifiers.functions import EqualsPlayer, FunctionPlayer, PropertyPlayer
+from refute.verifiers.playing import CaseReplayer
+from refute.verifiers.search import Quarry, Search, Source
+
+HYPOTHESIS_CASES = 500
+PLAYERS: dict[str, type[FunctionPlayer]] = {"property": PropertyPlayer, "equals": EqualsPlayer}
+
+
+class Sampling:
+    """The engine for `Holds` and `Equals`."""
+
+    name = "sampling"
+    version = "1"
+    cost = 10
+
+    def declines(self, claim: Claim) -> str:
+        """Why this engine does not take the claim; empty when it does."""
+        if claim.statement.kind != KIND:
+            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
+        if claim.statement.existential:
+            return "does not search for examples of existential claims"
+        form = claim.statement.params.get("form")
+        return "" if form in PLAYERS else f"knows no form {form!r} of {KIND!r}"
+
+    def group(self, claim: Claim) -> Hashable:
+        """Every claim is judged by itself."""
+        return claim.digest()
+
+    def run(
+        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
+    ) -> Sequence[Finding]:
+        """One finding per claim, in order."""
+        share = 1 / len(claims)
+        return [
+            self._run(
+                claim, budget.part(claim.name, share) if share < 1 else budget, site, progress
+            )
+            for claim in claims
+        ]
+
+    def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
+        """Plays a case in fresh workers."""
+        kind = PLAYERS[claim.statement.params["form"]]
+        return CaseReplayer(lambda hash_seed: kind(claim, site, budget, hash_seed))
+
+    def _run(self, claim: Claim, budget: Budget, site: Site, progress: Progress) -> Finding:
+        domain = given_of(claim.statement)
+        kind = PLAYERS[claim.statement.params["form"]]
+        quarry = Quarry(
+            engine=self.name,
+            version=self.version,
+            scope=_scope(domain),
+            sources=sources(domain, budget),
+            open_player=lambda: kind(claim, site, budget),
+            simpler=lambda case: simpler(domain, case),
+            progress=progress,
+        )
+        return Search(quarry, budget).finding()
+
+
+def _scope(domain: Records) -> Scope:
+    shown = {name: str(d) for name, d in domain.of.items()}
+    text = ", ".join(f"{name} in {d}" for name, d in shown.items())
+    return Scope(text=text or "the only case", bounds=shown or {"cases": 1})
+
+
+def sources(domain: Records, budget: Budget) -> list[Source]:
+    """Where the cases of a domain come from, under a budget."""
+    size = domain.size
+    if size is not None and size <= budget.cases:
+        name = f"of all {size} in order"
+        return [Source(name, enumerate_values(domain), budget.cases, complete=True)]
+    drawn = min(HYPOTHESIS_CASES, max(1, budget.cases // 2))
+    return [
+        Source("edge cases", edges(domain), max(1, budget.cases // 4)),
+        Source("drawn by Hypothesis", _lazily(_hypothesis(domain, drawn, budget)), drawn),
+        Source("sampled", _samples(domain, budget), budget.cases),
+    ]
+
+
+def _lazily(make: Callable[[], Sequence[Plain]]) -> Iterator[Plain]:
+    yield from make()
+
+
+def _hypothesis(domain: Records, cases: int, budget: Budget) -> Callable[[], Sequence[Plain]]:
+    """Loaded only when its turn comes: a claim that breaks on an edge case never pays for it."""
+
+    def make() -> Sequence[Plain]:
+        strategies = importlib.import_module("refute.fuzz.strategies")
+        seed = derive_seed(budget.seed, "hypothesis")
+        return cast(Sequence[Plain], strategies.generate(domain, cases, seed))
+
+    return make
+
+
+def _samples(domain: Records, budget: Budget) -> Iterator[Plain]:
+    draw = sampler(domain)
+    rng = random.Random(derive_seed(budget.seed, "sampled"))
+    return (draw(rng) for _ in itertools.count())
