@@ -22,8 +22,9 @@ $(STAMP): pyproject.toml requirements-dev.lock
 	@command -v $(PYTHON) >/dev/null || { echo "needs Python 3.11 or newer: set PYTHON=..."; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "needs Python 3.11 or newer, found $$($(PYTHON) -V): set PYTHON=..."; exit 2; }
+	@echo "setting up $(VENV) (once, about a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
 		-c requirements-dev.lock -e '.[dev]'
 	@touch $@
 
