@@ -45,7 +45,8 @@ class Asked(NamedTuple):
 class Dialect(Protocol):
     """Writes questions and reads answers."""
 
-    codec: Codec
+    def new_codec(self) -> Codec:
+        """What cuts this dialect's messages out of a stream."""
 
     def write(self, question: Question, remotes: list[Remote], worker: int) -> bytes:
         """The bytes of a question; remote arguments are appended to `remotes`."""
@@ -61,9 +62,12 @@ class PythonDialect:
     """Frames with a nonce."""
 
     def __init__(self) -> None:
-        self.codec: Codec = Frames()
         self._nonce = ""
         self._question: Question | None = None
+
+    def new_codec(self) -> Codec:
+        """Frames."""
+        return Frames()
 
     def write(self, question: Question, remotes: list[Remote], worker: int) -> bytes:
         """The frame of a question, under a fresh nonce. Raises NotPlainData."""
@@ -197,9 +201,12 @@ class CommandDialect:
     """JSON lines with an id; see refute.sandbox.command."""
 
     def __init__(self) -> None:
-        self.codec: Codec = Lines()
         self._id = 0
         self._question: Question | None = None
+
+    def new_codec(self) -> Codec:
+        """Lines."""
+        return Lines()
 
     def write(self, question: Question, remotes: Sequence[Remote], worker: int) -> bytes:
         """The line of a question. Raises SandboxError for what a command cannot take."""

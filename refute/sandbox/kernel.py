@@ -24,6 +24,8 @@ MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 
+CAP_SETFCAP = 1 << 31
+
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_CAPBSET_DROP = 24
@@ -90,14 +92,16 @@ def prctl(option: int, value: int = 0) -> None:
     _check(_libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero), f"prctl {option}")
 
 
-def drop_capabilities() -> None:
-    """Give up every capability, for this process and whatever it executes."""
+def drop_capabilities(kept: int = 0) -> None:
+    """Give up every capability but those `kept` (a bit set), here and in whatever is executed."""
     for capability in range(64):
         try:
-            prctl(PR_CAPBSET_DROP, capability)
+            if not kept >> capability & 1:
+                prctl(PR_CAPBSET_DROP, capability)
         except OSError:
             break  # past the last one, or not ours to drop
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    nothing = (ctypes.c_uint32 * 6)(0, 0, 0, 0, 0, 0)
-    _check(_libc.capset(header, nothing), "capset")
+    # Effective, permitted and inheritable sets of the first 32, then of the others.
+    sets = (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)
+    _check(_libc.capset(header, sets), "capset")
     prctl(PR_SET_NO_NEW_PRIVS, 1)

@@ -10,7 +10,7 @@ _CHUNK = 2**20
 
 
 def copy_files(tree: str, files: Iterable[str], target: str) -> None:
-    """Copy `files`, paths relative to `tree`, to `target`. Raises OSError or ValueError.
+    """Copy `files`, paths relative to `tree`, to `target`. Raises ValueError naming the file.
 
     A symbolic link is copied as a link, never followed: a change could commit one that points at
     what its worker must not read.
@@ -20,8 +20,11 @@ def copy_files(tree: str, files: Iterable[str], target: str) -> None:
         parts = name.split("/")
         if name.startswith("/") or ".." in parts:
             raise ValueError(f"{name!r} is not a path inside the tree")
-        _make_parents(tree, parts[:-1], target, made)
-        _copy(f"{tree}/{name}", f"{target}/{name}")
+        try:
+            _make_parents(tree, parts[:-1], target, made)
+            _copy(f"{tree}/{name}", f"{target}/{name}")
+        except OSError as error:
+            raise ValueError(f"{name!r} cannot be copied: {error.strerror}") from error
 
 
 def remove_files(directory: str) -> None:
@@ -52,7 +55,7 @@ def _copy(source: str, target: str) -> None:
         os.symlink(os.readlink(source), target)
         return
     if not stat.S_ISREG(status.st_mode):
-        raise ValueError(f"{source!r} is not a file")
+        raise ValueError(f"{source.rpartition('/')[2]!r} is not a file")
     mode = 0o555 if status.st_mode & 0o100 else 0o444
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW)
     writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

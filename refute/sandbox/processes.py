@@ -1,27 +1,28 @@
-"""Processes: what /proc says of a worker's processes: their CPU seconds, their descent."""
+"""Processes: what /proc says of a worker's processes: their descent and what they use."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
+from typing import NamedTuple
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _FREEZE_ROUNDS = 50
 
 
-def cpu_seconds(pids: list[int]) -> float:
-    """CPU seconds that `pids` and their descendants have used, ended and reaped ones included."""
-    ticks = 0
-    seen: set[int] = set()
-    todo = list(pids)
-    while todo:
-        pid = todo.pop()
-        if pid not in seen:
-            seen.add(pid)
-            ticks += _ticks(pid)
-            todo += children(pid)
-    return ticks / _TICKS
+class Use(NamedTuple):
+    """What processes use: CPU seconds so far, and how many there are."""
+
+    cpu_s: float
+    processes: int
+
+
+def use(pids: list[int]) -> Use:
+    """The use of `pids` and their descendants; what has ended counts once it was reaped."""
+    seen = set(pids).union(*map(descendants, pids))
+    return Use(sum(map(_ticks, seen)) / _TICKS, len(seen))
 
 
 def _ticks(pid: int) -> int:
@@ -52,12 +53,14 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
-def kill_descendants() -> None:
-    """Kill all that descends from this process, which must be their subreaper.
+def kill_descendants(group: int) -> None:
+    """Kill the process group, and all that descends from this process, which must adopt orphans.
 
     They are stopped first until no new one appears, because killing one by one loses the race
     against a subject that forks.
     """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
     me = os.getpid()
     known: set[int] = set()
     for _ in range(_FREEZE_ROUNDS):
@@ -68,16 +71,21 @@ def kill_descendants() -> None:
         _signal(new, signal.SIGSTOP)
     while left := descendants(me):
         _signal(left, signal.SIGKILL)
-        while _reap_one():
-            pass
+        reap()
         time.sleep(0.001)
 
 
-def _reap_one() -> bool:
-    try:
-        return os.waitpid(-1, os.WNOHANG)[0] != 0
-    except ChildProcessError:
-        return False
+def reap() -> dict[int, int]:
+    """Wait for every child that has ended; their wait statuses by pid."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        ended[pid] = status
 
 
 def _signal(pids: set[int], number: int) -> None:

@@ -19,11 +19,11 @@ from typing import Any, Self
 from refute.errors import SandboxError
 from refute.plain import Plain
 from refute.sandbox.dialect import Asked, CommandDialect, Dialect, PythonDialect, Question
-from refute.sandbox.launch import Isolation, Started, launch, stop
+from refute.sandbox.launch import Isolation, Order, Started, launch, stop
 from refute.sandbox.limits import Limits
 from refute.sandbox.link import Ended
 from refute.sandbox.outcome import Handle, Outcome, Remote
-from refute.sandbox.processes import cpu_seconds
+from refute.sandbox.processes import use
 
 _numbers = itertools.count(1)
 
@@ -49,17 +49,17 @@ def open_worker(
     other values are for tests.
     """
     dialect: Dialect = PythonDialect() if command is None else CommandDialect()
-    started = launch(
-        tree,
-        files,
-        roots,
-        limits,
-        dialect.codec,
+    order = Order(
+        tree=tree,
+        files=None if files is None else tuple(sorted(set(files))),
+        roots=tuple(roots),
+        limits=limits,
         hash_seed=hash_seed,
-        fds=fds,
+        fds=tuple(fds),
         command=command,
         isolation=isolation,
     )
+    started = launch(order, dialect.new_codec)
     return Worker(started, dialect, limits)
 
 
@@ -73,7 +73,7 @@ class Worker:
         self._dialect = dialect
         self._limits = limits
         self._remotes: list[Remote] = []
-        self._pids = [p for p in (started.ready["worker"], started.ready["init"]) if p]
+        self._pids = [p for p in (started.ready["subject"], started.ready["init"]) if p]
         self._cpu_s = 0.0
         self._end: Outcome | None = None
         self._closed = False
@@ -115,7 +115,7 @@ class Worker:
     def cpu_s(self) -> float:
         """CPU seconds that the worker and all it started have used, as the kernel counted them."""
         if not self._closed:
-            self._cpu_s = max(self._cpu_s, cpu_seconds(self._pids))
+            self._cpu_s = max(self._cpu_s, use(self._pids).cpu_s)
         return self._cpu_s
 
     def close(self) -> None:
@@ -184,8 +184,14 @@ class Worker:
             return self._dialect.write_answer(error=error)
 
     def _overspent(self) -> str:
-        spent = self.cpu_s
-        return f"{spent:.1f} CPU seconds used" if spent > math.ceil(self._limits.cpu_s) else ""
+        """Why the parent's patience is over, or ""."""
+        cpu_s, count = use(self._pids)
+        self._cpu_s = max(self._cpu_s, cpu_s)
+        if cpu_s > math.ceil(self._limits.cpu_s):
+            return f"{cpu_s:.1f} CPU seconds used"
+        if count - len(self._pids) >= self._limits.processes:
+            return f"{count} processes at once"
+        return ""
 
     def _bury(self, ended: Ended) -> Outcome:
         """Kill what is left and remember how it ended, for whoever calls again."""
