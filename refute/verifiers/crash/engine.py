@@ -1,0 +1,201 @@
+"""The crash explorer as a verifier: claims in, findings out.
+
+One search serves all properties of a configuration. What it believes to be broken is played once
+in fresh processes before it is reported, and made smaller; `refute.replay` then plays it again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Hashable, Sequence
+
+from refute import plain
+from refute.budget import Budget
+from refute.claim import Claim, Verdict, is_command
+from refute.errors import RefuteError
+from refute.evidence import Cost, Finding, Scope
+from refute.plain import Plain
+from refute.replay import Counterexample
+from refute.site import Site
+from refute.specs.crash import KIND, PERSISTENCE
+from refute.verifiers import Progress
+from refute.verifiers.crash.describe import point_text, steps
+from refute.verifiers.crash.explore import Explorer, Found
+from refute.verifiers.crash.leak import with_first
+from refute.verifiers.crash.replayer import CrashReplayer
+from refute.verifiers.crash.scope import COLLISIONS, needed, scope_text
+from refute.verifiers.crash.shrink import shrink
+from refute.verifiers.crash.subject import Subject
+
+NAME = "crash"
+VERSION = "1"
+
+
+class CrashExplorer:
+    """Explores crashes and faults of systems that are written over a block device."""
+
+    name = NAME
+    version = VERSION
+    cost = 30
+
+    def declines(self, claim: Claim) -> str:
+        """Why the claim is not taken; empty when it is."""
+        if claim.statement.kind != KIND:
+            return f"not a statement of kind {KIND}"
+        if is_command(claim.subject):
+            return "a command cannot be given a block device; name a class with format and mount"
+        return ""
+
+    def group(self, claim: Claim) -> Hashable:
+        """Claims that differ only in the property share one search."""
+        params = {k: v for k, v in claim.statement.params.items() if k != "property"}
+        key = [claim.subject, list(claim.statement.spec), list(claim.covers), params]
+        return plain.digest(key)
+
+    def run(
+        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
+    ) -> Sequence[Finding]:
+        """One finding for each claim."""
+        return _Search(claims, budget, site, progress).findings()
+
+    def replayer(self, claim: Claim, site: Site, budget: Budget) -> CrashReplayer:
+        """What plays the engine's cases."""
+        return CrashReplayer(claim, site, budget)
+
+
+class _Search:
+    """One search for the properties of several claims on one subject and configuration."""
+
+    def __init__(
+        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
+    ) -> None:
+        self._claims = claims
+        self._budget = budget
+        self._site = site
+        self._progress = progress
+        self._started = (time.monotonic(), time.process_time())
+        self._subject = Subject(claims[0], site, budget)
+        self._explorers: list[Explorer] = []
+        self._closed_cpu_s = 0.0
+
+    def findings(self) -> list[Finding]:
+        wanted = [c.statement.params["property"] for c in self._claims]
+        explorer = self._explorer(wanted, self._progress)
+        try:
+            self._subject.check_loads()
+            explorer.search()
+            settled = {name: self._confirmed(found) for name, found in explorer.found.items()}
+        except RefuteError as error:
+            return [self._unknown(error.message) for _ in self._claims]
+        finally:
+            for one in self._explorers:
+                one.recovery.close()
+            self._subject.close()
+        return [self._finding(p, explorer, settled.get(p)) for p in wanted]
+
+    def _explorer(self, wanted: Sequence[str], progress: Callable[[str], None]) -> Explorer:
+        explorer = Explorer(self._subject, wanted, self._budget, progress, self._spent)
+        self._explorers.append(explorer)
+        return explorer
+
+    def _spent(self) -> float:
+        workers = self._subject.recorder.spent() + sum(e.recovery.spent() for e in self._explorers)
+        return time.process_time() - self._started[1] + workers
+
+    def _confirmed(self, found: Found) -> Found | str:
+        """The case, smaller, when it breaks in fresh processes; else why it does not count."""
+        claim = next(
+            c for c in self._claims if c.statement.params["property"] == found.case.property
+        )
+        replayer = CrashReplayer(claim, self._site, self._budget)
+        if found.unstable:
+            return with_first(found, self._explorers[0], replayer) or (
+                "recovery of one image gave different results, but not again"
+            )
+        played = replayer.play_case(found.case)
+        if not played.broke:
+            return "what seemed to break it did not in fresh processes: " + (
+                played.error or found.violation.observed
+            )
+        less = shrink(found, lambda: self._explorer([found.case.property], lambda _: None))
+        return less if less is found or replayer.play_case(less.case).broke else found
+
+    def _finding(self, prop: str, explorer: Explorer, settled: Found | str | None) -> Finding:
+        counts = explorer.counts
+        reason, verdict = "", Verdict.UNKNOWN
+        counterexamples: tuple[Counterexample, ...] = ()
+        if isinstance(settled, Found):
+            reason = f"{settled.violation.observed} (to be replayed)"
+            counterexamples = (self._counterexample(settled),)
+        elif settled is not None:
+            reason = settled
+        elif not counts.states:
+            reason = explorer.stopped or "no crash state was made: the subject writes nothing"
+        elif needed(prop) <= set(explorer.complete):
+            verdict = Verdict.EXHAUSTED
+        elif explorer.found:
+            reason = explorer.stopped
+        elif "prefixes" in explorer.complete:
+            verdict = Verdict.SURVIVED
+        else:
+            reason = explorer.stopped
+        configuration = self._subject.configuration
+        return Finding(
+            engine=NAME,
+            version=VERSION,
+            verdict=verdict,
+            reason=reason,
+            scope=Scope(
+                text=scope_text(configuration, explorer),
+                bounds={"persistence": configuration.persistence},
+                depths=_depths(configuration, explorer) if verdict is Verdict.EXHAUSTED else {},
+            ),
+            tried=counts.states + counts.faults,
+            distribution="all sequences in a fixed order; samples drawn by seed",
+            counterexamples=counterexamples,
+            assumptions=(f"device: {PERSISTENCE[configuration.persistence]}", COLLISIONS),
+            isolation=self._subject.recorder.isolation,
+            cost=self._cost(),
+            statistics={**dataclasses.asdict(counts), "stages": list(explorer.complete)},
+        )
+
+    def _counterexample(self, found: Found) -> Counterexample:
+        flushes = self._subject.configuration.persistence == "block"
+        crash = found.case.crash
+        point = point_text(found.run, crash, flushes) if crash is not None else "no crash"
+        if found.case.fault is not None:
+            point = f"{found.case.fault.kind} at device call {found.case.fault.call}; {point}"
+        if found.case.again is not None:
+            again = found.case.again
+            point += f"; recovery itself crashes after {again.point} of its writes and flushes"
+        if found.case.first is not None:
+            point += "; in a process that recovered another image before"
+        return Counterexample(
+            engine=NAME,
+            inputs=found.case.to_plain(),
+            steps=steps(found.run, crash, flushes),
+            observed=found.violation.observed,
+            expected=found.violation.expected,
+            point=point,
+        )
+
+    def _unknown(self, reason: str) -> Finding:
+        return Finding(
+            engine=NAME,
+            version=VERSION,
+            verdict=Verdict.UNKNOWN,
+            reason=reason,
+            isolation=self._subject.recorder.isolation,
+            cost=self._cost(),
+        )
+
+    def _cost(self) -> Cost:
+        return Cost(self._spent(), time.monotonic() - self._started[0])
+
+
+def _depths(configuration: Plain, explorer: Explorer) -> dict[str, int]:
+    depths = {"depth": configuration.depth, "fault_depth": configuration.fault_depth}
+    if "subsets" in explorer.complete:
+        depths["subsets"] = configuration.subsets
+    return depths

@@ -1,0 +1,128 @@
+"""The subject under one configuration: its empty system, the places sequences start from, workers.
+
+A search and a replay both begin here, so that a case found by one means the same to the other.
+"""
+
+from __future__ import annotations
+
+from refute.budget import Budget
+from refute.claim import Claim
+from refute.errors import RefuteError
+from refute.fuzz.operations import Operation, Operations, fills, populated
+from refute.oracles.device import Fingerprints, RecordingDevice, blank
+from refute.sandbox import Limits, Worker
+from refute.site import Site
+from refute.specs.crash import Configuration
+from refute.verifiers.crash.judge import Judge
+from refute.verifiers.crash.model import HARNESS, Foreign, Library, Model
+from refute.verifiers.crash.recording import Base, Recorder, Result, Run
+
+TIGHT_BLOCKS = 3  # free blocks of a device that is nearly full
+MOST_FILLS = 4096
+
+
+class NotJudged(RefuteError):
+    """The subject cannot be loaded or started, so that nothing can be said of it."""
+
+
+class Subject:
+    """The subject of a claim with its configuration, model and judge. Close it at the end."""
+
+    def __init__(self, claim: Claim, site: Site, budget: Budget, hash_seed: int = 0) -> None:
+        self.claim = claim
+        self.name = claim.subject
+        self.configuration = Configuration.of(claim.statement)
+        self._site = site
+        self._limits = Limits(
+            cpu_s=budget.cpu_s + 60, wall_s=budget.wall_s + 60, memory=budget.memory
+        )
+        self._hash_seed = hash_seed
+        self.recorder = Recorder(self.name, self.configuration, self.open_worker)
+        self._foreign: Foreign | None = None
+        if not self.configuration.filesystem:
+            self._foreign = Foreign(self.configuration.model, self.open_spec)
+        self.model = Model(self._foreign or Library())
+        self.judge = Judge(self.configuration, self.model)
+        self.fingerprints = Fingerprints()
+
+    def open_worker(self) -> Worker:
+        """A fresh worker for the subject."""
+        return self._site.subject_worker(self.claim, self._limits, self._hash_seed)
+
+    def open_spec(self) -> Worker:
+        """A fresh worker for the code that judges."""
+        return self._site.spec_worker(self.claim, self._limits, self._hash_seed)
+
+    def close(self) -> None:
+        """End the workers."""
+        self.recorder.close()
+        if self._foreign is not None:
+            self._foreign.close()
+
+    def check_loads(self) -> None:
+        """Raises NotJudged when the subject cannot be imported or is not of the right shape."""
+        outcome = self.recorder.worker().call(f"{HARNESS}:loads", self.name)
+        if outcome.kind != "returned" or outcome.value is not True:
+            raise NotJudged(
+                f"the subject {self.name} cannot be loaded: {outcome.kind} {outcome.error}"
+                f" {outcome.message}".rstrip(),
+                thing="subject",
+                value=self.name,
+                next_step="it must be a class with format(device) and mount(device)",
+            )
+
+    def empty(self) -> tuple[Result, Base]:
+        """How `format` ended, and the empty system."""
+        configuration = self.configuration
+        formatted, blocks = self.recorder.format(
+            blank(configuration.blocks, configuration.block_size)
+        )
+        return formatted, self._base("empty", (), blocks, 0)
+
+    def start(self, name: str, run: Run) -> Base | None:
+        """The base after a run from the empty system, remounted; None when that fails."""
+        device = RecordingDevice(run.blocks, self.configuration.block_size)
+        handle, _ = self.recorder.mount(device)
+        if handle is None:
+            return None
+        state = self.judge.story(run).states[-1]
+        return self._base(name, run.operations, tuple(device.blocks), state)
+
+    def setups(self) -> dict[str, Operations]:
+        """The operations of each place to start from besides the empty system."""
+        configuration = self.configuration
+        if configuration.setups is not None:
+            return {k: tuple(tuple(o) for o in v) for k, v in configuration.setups.items()}
+        if not configuration.filesystem:
+            return {}
+        size = configuration.block_size
+        return {"populated": populated(configuration.names, configuration.sizes, size)}
+
+    def sync(self) -> Operation | None:
+        """An operation without arguments that makes everything durable, if the alphabet has one."""
+        known = {o for o in self.configuration.operations if len(o) == 1}
+        known |= {("sync",)} if self.configuration.filesystem else set()
+        return next((o for o in sorted(known) if o[0] in self.configuration.syncs), None)
+
+    def filling(self, empty: Base) -> Operations:
+        """Operations after which the device is nearly full, as the subject counts."""
+        device = RecordingDevice(empty.blocks, self.configuration.block_size)
+        handle, _ = self.recorder.mount(device)
+        done: list[Operation] = []
+        if handle is None:
+            return ()
+        for operation in fills(self.configuration.names, self.configuration.block_size):
+            free = self.recorder.free_blocks(handle, self.configuration.space)
+            if free is None or free <= TIGHT_BLOCKS or len(done) > MOST_FILLS:
+                break
+            result = self.recorder.operate(handle, operation)
+            if result.error or result.broken:
+                break
+            done.append(operation)
+        sync = self.sync()
+        return (*done, sync) if sync is not None and done else tuple(done)
+
+    def _base(
+        self, name: str, operations: Operations, blocks: tuple[bytes, ...], state: int
+    ) -> Base:
+        return Base(name, operations, blocks, self.fingerprints.image(blocks), state)
