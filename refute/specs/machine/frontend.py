@@ -246,7 +246,8 @@ class FrontEnd:
             raise self._refuse(function, f"{function.__name__} without a yield", "@action")
         params, body, statements = self._translated(function, process=True)
         line = function.__code__.co_firstlineno
-        blocks, entry = Lowering(f"{Path(self.file).name}:{line}").lower(body)
+        identity = frozenset(p.name for p in params)
+        blocks, entry = Lowering(f"{Path(self.file).name}:{line}", identity).lower(body)
         self._assigned(function, live_at(blocks)[entry], params)
         kept = tuple(Param(n, k) for n, k in statements.every_local().items())
         return Process(function.__name__, params, blocks, entry, kept, fair, line)

@@ -70,8 +70,9 @@ def _live(stmt: Stmt, after: frozenset[str]) -> frozenset[str]:
 class Lowering:
     """Blocks of one process, made from the end backwards."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, params: frozenset[str]) -> None:
         self.place = place
+        self.params = params
         self.blocks: list[Block | None] = []
 
     def new(self, block: Block | None) -> int:
@@ -138,7 +139,7 @@ class Lowering:
         }
         blocks = tuple(Block(made[n].body, _renamed(made[n].end, rename)) for n in numbers)
         self._refuse_rounds(blocks)
-        return _with_live(blocks), numbers[start]
+        return _with_live(blocks, self.params), numbers[start]
 
     def _through(self, blocks: list[Block], at: int) -> int:
         seen = set()
@@ -219,8 +220,8 @@ def live_at(blocks: tuple[Block, ...]) -> list[frozenset[str]]:
     return live
 
 
-def _with_live(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    live = live_at(blocks)
+def _with_live(blocks: tuple[Block, ...], params: frozenset[str]) -> tuple[Block, ...]:
+    live = [names - params for names in live_at(blocks)]
     return tuple(
         dataclasses.replace(b, end=Yield(b.end.target, tuple(sorted(live[b.end.target]))))
         if isinstance(b.end, Yield)

@@ -1,0 +1,443 @@
+"""The meaning of a machine's IR: a tree walk written to be read, not to be fast.
+
+This is the definition that compiled engines are compared with, and the second engine that confirms
+a complete search. It shares with them the values and nothing else: nondeterminism is a generator
+here (`execute` yields every way a statement can end), not a vector of choices.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from refute.errors import UnreadableInput
+from refute.specs.machine import types as t
+from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.ir import (
+    Action,
+    Assign,
+    Block,
+    Branch,
+    Check,
+    Choose,
+    Done,
+    Expr,
+    For,
+    If,
+    Jump,
+    Leave,
+    MachineIR,
+    Param,
+    Process,
+    Property,
+    Stmt,
+    When,
+    Write,
+)
+from refute.specs.machine.values import (
+    Atom,
+    Tag,
+    Value,
+    conforms,
+    domain,
+    members,
+    order,
+    tag,
+    unpack_value,
+)
+
+Env = Mapping[str, Value]
+
+_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "|": operator.or_,
+    "&": operator.and_,
+    "^": operator.xor,
+    "diff": operator.sub,
+    "cat": operator.add,
+    "subset": operator.le,
+    "disjoint": lambda a, b: not a & b,
+}
+_ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    """A state: variables by name, and for each process (name, parameters) its place and locals."""
+
+    variables: tuple[Value, ...]
+    places: tuple[tuple[int, tuple[Value, ...]], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """One step taken: by which action or process, with which parameters and choices, to where."""
+
+    name: str
+    params: tuple[Value, ...]
+    choices: tuple[Value, ...]
+    after: World
+
+
+@dataclasses.dataclass(frozen=True)
+class _Way:
+    """How far one way through a body has come. ended: "", or the word it left by."""
+
+    variables: Mapping[str, Value]
+    locals: Env
+    choices: tuple[Value, ...] = ()
+    ended: str = ""
+
+
+class Meaning:
+    """Evaluates one machine."""
+
+    def __init__(self, ir: MachineIR) -> None:
+        self.ir = ir
+        self.types = {v.name: v.type for v in ir.variables}
+        self.processes = [
+            (process, params) for process in ir.processes for params in bindings(process.params)
+        ]
+
+    def starts(self) -> Iterator[World]:
+        """The initial states: the product of starting values that every `@initial` admits."""
+        every = [[unpack_value(v) for v in variable.initial] for variable in self.ir.variables]
+        places = tuple((process.entry, ()) for process, _ in self.processes)
+        for values in itertools.product(*every):
+            world = World(values, places)
+            if all(self.holds(p, world) for p in self.ir.of_kind("initial")):
+                yield world
+
+    def steps(self, world: World) -> Iterator[Taken]:
+        """Every step that the state offers. Raises what a step raises in Python."""
+        for action in self.ir.actions:
+            for params in bindings(action.params):
+                yield from self.action(action, params, world)
+        for at in range(len(self.processes)):
+            yield from self.process(at, world)
+
+    def action(
+        self, action: Action, params: tuple[Value, ...], world: World
+    ) -> Iterator[Taken]:
+        """Every outcome of an action with these parameters."""
+        for way in self.execute(action.body, self._begin(action.params, params, world)):
+            after = World(tuple(way.variables.values()), world.places)
+            yield Taken(action.name, params, way.choices, after)
+
+    def process(self, at: int, world: World) -> Iterator[Taken]:
+        """Every outcome of the next step of the process with this number."""
+        process, params = self.processes[at]
+        block, kept = world.places[at]
+        if block < 0:
+            return
+        way = self._begin(process.params, params, world)
+        names = next(
+            (b.end.live for b in process.blocks if getattr(b.end, "live", None) is not None
+             and b.end.target == block), ()  # type: ignore[union-attr]
+        )
+        way = dataclasses.replace(way, locals={**way.locals, **dict(zip(names, kept, strict=False))})
+        for ended, place in self._run(process, process.blocks[block], way):
+            places = (*world.places[:at], place, *world.places[at + 1 :])
+            after = World(tuple(ended.variables.values()), places)
+            yield Taken(process.name, params, ended.choices, after)
+
+    def _run(
+        self, process: Process, block: Block, way: _Way
+    ) -> Iterator[tuple[_Way, tuple[int, tuple[Value, ...]]]]:
+        for reached in self.execute(block.body, way):
+            end = block.end
+            if reached.ended == "return" or isinstance(end, Done):
+                yield reached, (-1, ())
+            elif isinstance(end, Jump):
+                yield from self._run(process, process.blocks[end.target], reached)
+            elif isinstance(end, Branch):
+                test = self.value(end.condition, reached)
+                target = end.then if test else end.orelse
+                yield from self._run(process, process.blocks[target], reached)
+            else:
+                yield reached, (end.target, tuple(reached.locals[n] for n in end.live))
+
+    def _begin(self, params: tuple[Param, ...], given: tuple[Value, ...], world: World) -> _Way:
+        names = [p.name for p in params]
+        return _Way(self._named(world), dict(zip(names, given, strict=True)))
+
+    def _named(self, world: World) -> dict[str, Value]:
+        return dict(zip(self.types, world.variables, strict=True))
+
+    def execute(self, body: tuple[Stmt, ...], way: _Way) -> Iterator[_Way]:
+        """Every way the body can end; none where a `when` is false."""
+        if not body or way.ended:
+            yield way
+            return
+        for reached in self._statement(body[0], way):
+            yield from self.execute(body[1:], reached)
+
+    def _statement(self, stmt: Stmt, way: _Way) -> Iterator[_Way]:
+        match stmt:
+            case When():
+                if self.value(stmt.condition, way):
+                    yield way
+            case Check():
+                if not self.value(stmt.condition, way):
+                    raise AssertionError
+                yield way
+            case Choose():
+                for choice in self.items(stmt.source, way):
+                    bound = {**way.locals, stmt.name: choice}
+                    chosen = (*way.choices, choice)
+                    yield dataclasses.replace(way, locals=bound, choices=chosen)
+            case Assign():
+                bound = {**way.locals, stmt.name: self.value(stmt.value, way)}
+                yield dataclasses.replace(way, locals=bound)
+            case Write():
+                yield dataclasses.replace(way, variables=self._written(stmt, way))
+            case If():
+                test = self.value(stmt.condition, way)
+                yield from self.execute(stmt.then if test else stmt.orelse, way)
+            case For():
+                yield from self._loop(stmt, list(self.items(stmt.source, way)), way)
+            case Leave():
+                yield dataclasses.replace(way, ended=stmt.word)
+            case _:
+                raise UnreadableInput(f"{type(stmt).__name__} was not lowered", thing="machine")
+
+    def _loop(self, stmt: For, items: list[Value], way: _Way) -> Iterator[_Way]:
+        if not items:
+            yield way
+            return
+        bound = dataclasses.replace(way, locals={**way.locals, stmt.name: items[0]})
+        for reached in self.execute(stmt.body, bound):
+            if reached.ended == "return":
+                yield reached
+            elif reached.ended == "break":
+                yield dataclasses.replace(reached, ended="")
+            else:
+                yield from self._loop(stmt, items[1:], dataclasses.replace(reached, ended=""))
+
+    def _written(self, stmt: Write, way: _Way) -> dict[str, Value]:
+        value = self.value(stmt.value, way)
+        keys = [self.value(k, way) for k in stmt.path]
+        old = way.variables[stmt.var]
+        new = self._placed(self.types[stmt.var], old, keys, value)
+        if not conforms(new, self.types[stmt.var]):
+            raise OutOfRange(f"{stmt.var}: {value!r} is not in {t.show(stmt.target)}")
+        return {**way.variables, stmt.var: new}
+
+    def _placed(self, kind: t.Type, old: Value, keys: list[Value], value: Value) -> Value:
+        if not keys:
+            return value
+        if isinstance(kind, t.MapOf):
+            at, inner = _position(kind.key, keys[0]), kind.value
+        elif isinstance(kind, t.SeqOf):
+            at, inner = range(len(old))[keys[0]], kind.elem
+        else:
+            raise TypeError(f"{t.show(kind)} has no entries")
+        return (*old[:at], self._placed(inner, old[at], keys[1:], value), *old[at + 1 :])
+
+    def holds(self, prop: Property, world: World, after: World | None = None) -> bool:
+        """Whether a predicate holds, for all values of its parameters."""
+        for params in bindings(prop.params):
+            way = self._begin(prop.params, params, world)
+            later = self._named(after) if after is not None else {}
+            bound = {**way.locals, **{f"'{n}": v for n, v in later.items()}}
+            if not self.value(prop.predicate, dataclasses.replace(way, locals=bound)):
+                return False
+        return True
+
+    def returned(self, world: World) -> bool:
+        """Whether there are processes and all of them have returned."""
+        return bool(world.places) and all(block < 0 for block, _ in world.places)
+
+    def items(self, expr: Expr, way: _Way) -> Iterable[Value]:
+        """The elements of a container in canonical order."""
+        found = self.value(expr, way)
+        if isinstance(expr.type, t.SetOf):
+            return sorted(found, key=order)
+        if isinstance(expr.type, t.MapOf):
+            return domain(expr.type.key)
+        return tuple(found)
+
+    def value(self, expr: Expr, way: _Way) -> Value:
+        """The value of an expression."""
+        args = expr.args
+        match expr.op:
+            case "const":
+                return unpack_value(expr.data)
+            case "read":
+                return way.variables[expr.data]
+            case "next":
+                return way.locals[f"'{expr.data}"]
+            case "local":
+                return way.locals[expr.data]
+            case "let":
+                return self.value(args[1], _bound(way, expr.data, self.value(args[0], way)))
+            case "and":
+                return all(self.value(a, way) for a in args)
+            case "or":
+                return any(self.value(a, way) for a in args)
+            case "if":
+                return self.value(args[1 if self.value(args[0], way) else 2], way)
+            case "any" | "all" | "set" | "list" | "total" | "mapping":
+                return self._comprehension(expr, way)
+        values = [self.value(a, way) for a in args]
+        if expr.op in _TWO:
+            return _TWO[expr.op](*values)
+        return self._plain(expr, values, way)
+
+    def _comprehension(self, expr: Expr, way: _Way) -> Value:
+        found = self._chain(expr.args[0], way)
+        match expr.op:
+            case "any":
+                return any(v for (v,) in found)
+            case "all":
+                return all(v for (v,) in found)
+            case "set":
+                return frozenset(v for (v,) in found)
+            case "list":
+                return tuple(v for (v,) in found)
+            case "total":
+                return sum(v for (v,) in found)
+        return _total(expr.type, {k: v for k, v in found})
+
+    def _chain(self, expr: Expr, way: _Way) -> Iterator[tuple[Value, ...]]:
+        if expr.op == "item":
+            yield tuple(self.value(a, way) for a in expr.args)
+        elif expr.op == "if":
+            if self.value(expr.args[0], way):
+                yield from self._chain(expr.args[1], way)
+        else:
+            for item in self.items(expr.args[0], way):
+                yield from self._chain(expr.args[1], _bound(way, expr.data, item))
+
+    def _plain(self, expr: Expr, values: list[Value], way: _Way) -> Value:
+        """Operations on values that are already there."""
+        kinds = [a.type for a in expr.args]
+        match expr.op:
+            case "not":
+                return not values[0]
+            case "neg":
+                return -values[0]
+            case "abs":
+                return abs(values[0])
+            case "<" | "<=" | ">" | ">=":
+                return _ORDER[expr.op](*map(_rank, values))
+            case "in":
+                return values[0] in self.items(expr.args[1], way)
+            case "index":
+                at = values[1]
+                if isinstance(kinds[0], t.MapOf):
+                    at = _position(kinds[0].key, at)
+                return values[0][at]
+            case "slice":
+                return values[0][values[1] : values[2]]
+            case "field":
+                return _field(values[0], expr.data)
+            case "tuple" | "seq":
+                return tuple(values)
+            case "setof":
+                return frozenset(values)
+            case "dict":
+                return _total(expr.type, dict(zip(values[::2], values[1::2], strict=True)))
+            case "make":
+                return _made(expr.type, values)
+            case "range":
+                return tuple(range(*values))
+        return self._containers(expr, values, kinds, way)
+
+    def _containers(
+        self, expr: Expr, values: list[Value], kinds: list[t.Type], way: _Way
+    ) -> Value:
+        items = tuple(self.items(expr.args[0], way)) if expr.args and _iterable(kinds[0]) else ()
+        match expr.op:
+            case "toset":
+                return frozenset(items)
+            case "toseq" | "keys":
+                return items
+            case "values":
+                return tuple(values[0])
+            case "items":
+                return tuple(zip(items, values[0], strict=True))
+            case "len":
+                return len(items)
+            case "sum":
+                return sum(items)
+            case "min":
+                return min(items, key=order)
+            case "max":
+                return max(items, key=order)
+            case "least":
+                return min(values, key=order)
+            case "most":
+                return max(values, key=order)
+            case "ordinal":
+                return values[0].i
+            case "successor":
+                return _successor(expr.type, values[0])
+            case "domain":
+                return domain(expr.type.elem)  # type: ignore[union-attr]
+            case "removed":
+                if values[1] not in values[0]:
+                    raise KeyError(values[1])
+                return values[0] - {values[1]}
+            case "popped":
+                at = range(len(values[0]))[values[1]]
+                return values[0][:at] + values[0][at + 1 :]
+            case "isa":
+                return conforms(values[0], t.Union(tuple(expr.data)))
+        raise UnreadableInput(f"unknown operation {expr.op!r} in a machine", thing="machine")
+
+
+def bindings(params: tuple[Param, ...]) -> Iterator[tuple[Value, ...]]:
+    """Every choice of values for the parameters."""
+    return itertools.product(*(domain(p.type) for p in params))
+
+
+def _bound(way: _Way, name: str, value: Value) -> _Way:
+    return dataclasses.replace(way, locals={**way.locals, name: value})
+
+
+def _iterable(kind: t.Type) -> bool:
+    return isinstance(kind, t.SetOf | t.SeqOf | t.MapOf | t.Tuple)
+
+
+def _rank(value: Value) -> int:
+    return value.i if type(value) is Atom else value
+
+
+def _position(kind: t.Type, key: Value) -> int:
+    if key not in domain(kind):
+        raise KeyError(key)
+    return domain(kind).index(key)
+
+
+def _field(value: Value, name: str) -> Value:
+    if type(value) is not tuple or not value or type(value[0]) is not Tag:
+        raise AttributeError(name)
+    return dict(zip(value[0].fields, value[1:], strict=True))[name]
+
+
+def _made(kind: t.Type, values: list[Value]) -> Value:
+    if not isinstance(kind, t.Rec):
+        raise UnreadableInput("make of no record", thing="machine")
+    return (tag(kind.name, tuple(n for n, _ in kind.fields)), *values)
+
+
+def _successor(kind: t.Type, value: Value) -> Value:
+    (atoms,) = [o for o in t.options(kind) if isinstance(o, t.Atoms)]
+    after = members(atoms)[value.i + 1 :]
+    return after[0] if after else None
+
+
+def _total(kind: t.Type, entries: dict[Value, Value]) -> Value:
+    if not isinstance(kind, t.MapOf) or set(entries) != set(domain(kind.key)):
+        raise KeyError("a map's entries do not match its key type")
+    return tuple(entries[k] for k in domain(kind.key))
