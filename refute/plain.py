@@ -23,6 +23,7 @@ from refute.errors import NotPlainData
 Plain = Any
 
 MAX_DEPTH = 200
+MAX_COLLISIONS = 1_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,11 +191,12 @@ def _decode_tagged(tag: str, body: Any, data: dict[str, Any], blobs: Sequence[by
         case "!tuple":
             return tuple(decode(v, blobs) for v in body)
         case "!dict":
-            return {decode(k, blobs): decode(v, blobs) for k, v in body}
+            keys = _spread([decode(k, blobs) for k, _ in body])
+            return dict(zip(keys, (decode(v, blobs) for _, v in body), strict=True))
         case "!set":
-            return {decode(v, blobs) for v in body}
+            return set(_spread([decode(v, blobs) for v in body]))
         case "!frozenset":
-            return frozenset(decode(v, blobs) for v in body)
+            return frozenset(_spread([decode(v, blobs) for v in body]))
         case "!complex":
             return complex(decode(body[0], blobs), decode(body[1], blobs))
         case "!record":
@@ -202,6 +204,13 @@ def _decode_tagged(tag: str, body: Any, data: dict[str, Any], blobs: Sequence[by
         case "!opaque":
             return Opaque(str(body))
     raise NotPlainData(f"unknown tag {tag} in encoded plain data")
+
+
+def _spread(keys: list[Plain]) -> list[Plain]:
+    """`keys`, unless so many hash alike that a table of them would take hours to build."""
+    if len(keys) > MAX_COLLISIONS and len({hash(k) for k in keys}) < len(keys) // 2:
+        raise NotPlainData(f"{len(keys)} keys that hash alike")
+    return keys
 
 
 def _natural(number: Any) -> int:

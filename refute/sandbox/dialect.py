@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from refute import plain
-from refute.errors import NotPlainData, SandboxError
+from refute.errors import SandboxError
 from refute.plain import Plain
 from refute.sandbox.link import Codec, Ended
 from refute.sandbox.outcome import Handle, Outcome, Remote
@@ -106,8 +106,10 @@ class PythonDialect:
                 args = plain.decode(header["args"], blobs)
                 return Asked(_typed(header, "remote", int), _typed(header, "method", str), (*args,))
             return self._outcome(header, blobs, worker)
-        except (NotPlainData, KeyError, TypeError) as error:
-            raise Ended("protocol", f"not an answer: {error}") from error
+        except Ended:
+            raise
+        except Exception as error:  # hostile data may trip the reading in any way
+            raise Ended("protocol", f"not an answer: {error}"[:MESSAGE]) from error
 
     def _outcome(self, header: dict[str, Any], blobs: list[bytes], worker: int) -> Outcome:
         question = self._question
@@ -123,14 +125,18 @@ class PythonDialect:
                 errno = header["errno"]
                 return Outcome(
                     "raised",
-                    error=_typed(header, "error", str)[:MESSAGE],
-                    message=_typed(header, "message", str)[:MESSAGE],
+                    error=_text(header, "error")[:MESSAGE],
+                    message=_text(header, "message")[:MESSAGE],
                     errno=errno if type(errno) is int else None,
-                    detail=_typed(header, "detail", str)[-DETAIL:],
+                    detail=_text(header, "detail")[-DETAIL:],
                     loaded=_typed(header, "loaded", bool),
                 )
             case "died" if question.fresh:
-                return Outcome("died", detail=_typed(header, "detail", str)[:MESSAGE])
+                return Outcome("died", detail=_text(header, "detail")[:MESSAGE])
+            case "timeout" if question.fresh:
+                return Outcome("timeout", detail=_text(header, "detail")[:MESSAGE])
+            case "oversize":
+                raise Ended("protocol", f"the value is too large: {_text(header, 'detail')}")
         raise Ended("protocol", "an answer of no known kind")
 
     def write_answer(self, value: Plain = None, error: BaseException | None = None) -> bytes:
@@ -150,6 +156,12 @@ def _typed(header: Mapping[str, Any], name: str, kind: type) -> Any:
     if type(value) is not kind:
         raise TypeError(f"{name} is {type(value).__name__}, not {kind.__name__}")
     return value
+
+
+def _text(header: Mapping[str, Any], name: str) -> str:
+    """A text that can be written anywhere: lone surrogates become question marks."""
+    text: str = _typed(header, name, str)
+    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def number_of(handle: Handle, worker: int) -> int:
@@ -240,8 +252,8 @@ class CommandDialect:
             raise Ended("protocol", f"an answer with id {message.get('id')!r}, not {self._id}")
         try:
             return self._outcome(message, worker)
-        except (NotPlainData, KeyError, TypeError) as error:
-            raise Ended("protocol", f"not an answer: {error}") from error
+        except Exception as error:  # hostile data may trip the reading in any way
+            raise Ended("protocol", f"not an answer: {error}"[:MESSAGE]) from error
 
     def _outcome(self, message: dict[str, Any], worker: int) -> Outcome:
         assert self._question is not None
@@ -250,8 +262,8 @@ class CommandDialect:
             errno = raised.get("errno")
             return Outcome(
                 "raised",
-                error=_typed(raised, "type", str)[:MESSAGE],
-                message=str(raised.get("message", ""))[:MESSAGE],
+                error=_text(raised, "type")[:MESSAGE],
+                message=_text({"message": "", **raised}, "message")[:MESSAGE],
                 errno=errno if type(errno) is int else None,
             )
         if self._question.op == "create":

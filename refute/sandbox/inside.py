@@ -12,19 +12,23 @@ from __future__ import annotations
 import builtins
 import importlib
 import os
+import signal
 import sys
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from refute import plain
 from refute.sandbox.faults import describe
-from refute.sandbox.wire import Frames, pack
+from refute.sandbox.processes import ending
+from refute.sandbox.wire import Frames, WireError, pack
 
 FRESH_DONE = 91
 _CHUNK = 2**18
 _CONTAINERS = (list, dict, set, tuple, bytearray)
 
 _read, _write, _exit, _fork, _waitpid = os.read, os.write, os._exit, os.fork, os.waitpid
+_exit_code = os.waitstatus_to_exitcode
 _import = importlib.import_module
 _modules, _path = sys.modules, sys.path
 _encode, _decode = plain.encode, plain.decode
@@ -64,6 +68,7 @@ class Caller:
         self._tree = tree
         self._roots = roots
         self._objects: list[Any] = []
+        self._turn = allocate_lock()
 
     def answer(self, request: dict[str, Any], blobs: list[bytes]) -> None:
         """Do what `request` asks and send one reply."""
@@ -86,9 +91,10 @@ class Caller:
         if child == 0:
             self._send(*self._perform(request, blobs))
             _exit(FRESH_DONE)
-        status = os.waitstatus_to_exitcode(_waitpid(child, 0)[1])
-        if status != FRESH_DONE:
-            self._send({"kind": "died", "detail": _ending(status)}, [])
+        code = _exit_code(_waitpid(child, 0)[1])
+        if code != FRESH_DONE:
+            kind = "timeout" if code == -signal.SIGXCPU else "died"
+            self._send({"kind": kind, "detail": ending(code)}, [])
 
     def _perform(
         self, request: dict[str, Any], blobs: list[bytes]
@@ -100,20 +106,16 @@ class Caller:
             args = [self._argument(a, blobs) for a in request["args"]]
             kwargs = {k: self._argument(a, blobs) for k, a in request["kwargs"].items()}
             value = function(*args, **kwargs)
-            reply, out = self._returned(value, request["op"] == "create")
-            reply["mutated"] = _mutated([*args, *kwargs.values()], request, blobs)
         except _BaseException as error:
             return {"kind": "raised", "loaded": loaded, **describe(error, self._tree)}, []
         finally:
             _flush()
-        return reply, out
-
-    def _returned(self, value: Any, keep: bool) -> tuple[dict[str, Any], list[bytes]]:
-        if keep:
+        reply = {"kind": "returned", "mutated": _mutated([*args, *kwargs.values()], request, blobs)}
+        if request["op"] == "create":
             self._objects.append(value)
-            return {"kind": "returned", "handle": len(self._objects) - 1}, []
-        blobs: list[bytes] = []
-        return {"kind": "returned", "value": _encode(value, opaque=True, blobs=blobs)}, blobs
+            return {**reply, "handle": len(self._objects) - 1}, []
+        data, out = _encode_any(value)
+        return {**reply, "value": data}, out
 
     def _find(self, request: dict[str, Any]) -> Callable[..., Any]:
         if request["op"] == "invoke":
@@ -156,8 +158,9 @@ class Caller:
             raise RuntimeError("a remote object answers only while the parent waits for this call")
         blobs: list[bytes] = []
         asked = {"remote": number, "method": method, "args": _encode(list(args), blobs=blobs)}
-        self.wire.send({"nonce": self.nonce, **asked}, blobs)
-        answer, blobs = self.wire.receive()
+        with self._turn:  # the subject may have threads
+            self.wire.send({"nonce": self.nonce, **asked}, blobs)
+            answer, blobs = self.wire.receive()
         if "errno" in answer:
             raise OSError(answer["errno"], answer["message"])
         if "message" in answer:
@@ -165,7 +168,10 @@ class Caller:
         return _decode(answer["value"], blobs)
 
     def _send(self, reply: dict[str, Any], blobs: list[bytes]) -> None:
-        self.wire.send({"nonce": self.nonce, **reply}, blobs)
+        try:
+            self.wire.send({"nonce": self.nonce, **reply}, blobs)
+        except WireError as error:
+            self.wire.send({"nonce": self.nonce, "kind": "oversize", "detail": str(error)}, [])
 
 
 class RemoteObject:
@@ -195,9 +201,17 @@ def _mutated(values: list[Any], request: dict[str, Any], blobs: list[bytes]) -> 
     pairs = [(v, data) for v, (tag, data) in zip(values, sent, strict=True) if tag == "value"]
     if not any(type(value) in _CONTAINERS for value, _ in pairs):
         return False
-    after: list[bytes] = []
-    texts = [_encode(value, opaque=True, blobs=after) for value, _ in pairs]
-    return texts != [data for _, data in pairs] or after != blobs
+    data, after = _encode_any([value for value, _ in pairs])
+    return data != [data for _, data in pairs] or after != blobs
+
+
+def _encode_any(value: Any) -> tuple[Any, list[bytes]]:
+    """`value` as data and blobs; opaque when looking at it raises something."""
+    blobs: list[bytes] = []
+    try:
+        return _encode(value, opaque=True, blobs=blobs), blobs
+    except _BaseException:  # a type may define anything about itself
+        return {"!opaque": "unknown"}, []
 
 
 def _comes_from(module: Any, tree: str) -> bool:
@@ -213,10 +227,6 @@ def _flush() -> None:
             stream.flush()
         except Exception:  # the subject closed it; then there is nothing to flush
             continue
-
-
-def _ending(status: int) -> str:
-    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
 
 
 def serve(fd: int, roots: list[str], tree: str) -> NoReturn:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LIBRARIES = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib")
+_STORES = ("/nix/store",)
 _DATA = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt")
 
@@ -41,7 +42,8 @@ def layout(command: bool) -> Layout:
     standard = [p for p in sys.path if p and _is_standard(p)]
     installed = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     package = str(Path(__file__).parent.parent)
-    shown = [*_LIBRARIES, *_DATA, interpreter, *standard, *installed, package]
+    libraries = [*_LIBRARIES, *_STORES, *(f"{p}/lib" for p in (sys.base_prefix, sys.prefix))]
+    shown = [*libraries, *_DATA, interpreter, *standard, *installed, package]
     if command:
         shown += [*_PROGRAMS, str(Path(interpreter).parent)]
     links = {p: os.readlink(p) for p in shown if os.path.islink(p) and p.count("/") == 1}

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from refute.sandbox.outcome import Kind
+from refute.sandbox.processes import ending
 from refute.sandbox.wire import WireError
 
 _CHUNK = 2**18
@@ -116,10 +117,10 @@ class Link:
         if data == b"":
             raise Ended("died", self.exit_detail())
 
-    def exchange(self, data: bytes, deadline: float, patience: Callable[[], str]) -> Any:
+    def exchange(self, data: bytes, deadline: float, patience: Callable[[], None]) -> Any:
         """Send `data` and wait for one message until `deadline` (monotonic seconds).
 
-        patience: called now and then; a reason to give up, or "". Raises Ended.
+        patience: called now and then while nothing comes; may raise Ended. Raises Ended.
         """
         left = self._send(memoryview(data))
         self._poll.modify(self._wire, select.POLLIN | (select.POLLOUT if left else 0))
@@ -134,7 +135,7 @@ class Link:
                 raise Ended("timeout", "no answer before the wall-clock limit")
             left = self._step(min(wait, _TICK_S), left, patience)
 
-    def _step(self, wait_s: float, left: memoryview, patience: Callable[[], str]) -> memoryview:
+    def _step(self, wait_s: float, left: memoryview, patience: Callable[[], None]) -> memoryview:
         events = dict(self._poll.poll(wait_s * 1000 + 1))
         if self._output_fd in events and not self._output.drain():
             self._poll.unregister(self._output_fd)
@@ -148,9 +149,7 @@ class Link:
         if had_left and not left:
             self._poll.modify(self._wire, select.POLLIN)
         if not events or set(events) == {self._output_fd}:
-            reason = patience()
-            if reason:
-                raise Ended("timeout", reason)
+            patience()
         return left
 
     def _send(self, left: memoryview) -> memoryview:
@@ -187,7 +186,7 @@ class Link:
         code = told.get("exit") if told else None
         if type(code) is not int:
             return "the worker closed its end"
-        return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+        return ending(code)
 
     def told(self, deadline: float) -> dict[str, Any] | None:
         """The supervisor's next message, or None when it is gone or does not speak in time."""

@@ -88,6 +88,16 @@ def reap() -> dict[int, int]:
         ended[pid] = status
 
 
+def ending(code: int) -> str:
+    """An exit code as `os.waitstatus_to_exitcode` gives it, in words."""
+    if code >= 0:
+        return f"exit status {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:  # real-time signals have no name
+        return f"killed by signal {-code}"
+
+
 def _signal(pids: set[int], number: int) -> None:
     for pid in pids:
         try:

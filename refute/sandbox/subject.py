@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -39,6 +40,7 @@ def become_subject(
     except OSError as error:
         os.write(answer, f"!{error}".encode())
         os._exit(1)
+    _volunteer()
     os.write(answer, isolation.encode())
     os.umask(0o022)
     close_others({0, 1, 2, wire, *config["fds"]})
@@ -52,18 +54,26 @@ def become_subject(
     serve(wire, roots, config["tree"])
 
 
+def _volunteer() -> None:
+    """When the machine runs out of memory, let it be this process that is killed."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb") as file:
+        file.write(b"1000")
+
+
 def _limit(config: dict[str, Any], counted: bool, shared: bool) -> None:
     """Set the limits. shared: supervisor and init are in the same user namespace."""
     cpu = max(1, int(config["cpu_s"] + 0.999))
     hard_stack = resource.getrlimit(resource.RLIMIT_STACK)[1]
     stack = STACK if hard_stack == resource.RLIM_INFINITY else min(STACK, hard_stack)
+    # Runtimes of other languages reserve far more addresses than they use.
+    memory = resource.RLIMIT_AS if config["command"] is None else resource.RLIMIT_DATA
     limits = {
         resource.RLIMIT_CPU: (cpu, cpu + 1),
         resource.RLIMIT_CORE: (0, 0),
         resource.RLIMIT_FSIZE: (config["file_size"],) * 2,
         resource.RLIMIT_NOFILE: (OPEN_FILES,) * 2,
         resource.RLIMIT_STACK: (stack, hard_stack),
-        resource.RLIMIT_AS: (config["memory"],) * 2,
+        memory: (config["memory"],) * 2,
     }
     if counted and _kernel_version() >= COUNTS_BY_NAMESPACE:
         limits[resource.RLIMIT_NPROC] = (config["processes"] + (2 if shared else 0),) * 2

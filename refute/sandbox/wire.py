@@ -38,8 +38,11 @@ _struct = struct.Struct
 
 
 def pack(header: Any, blobs: Sequence[bytes] = ()) -> bytes:
-    """One frame of `header` (JSON data) and `blobs`."""
+    """One frame of `header` (JSON data) and `blobs`. Raises WireError when it is over a cap."""
     text = _encode(header).encode("ascii")
+    size = len(text) + sum(map(len, blobs))
+    if len(text) > MAX_HEADER or len(blobs) > MAX_BLOBS or size > MAX_FRAME - 8 - 4 * MAX_BLOBS:
+        raise WireError(f"{size} bytes in {len(blobs)} blobs and a header are over the cap")
     lengths = _struct(f">{len(blobs)}I").pack(*map(len, blobs))
     return b"".join([_pack_lengths(len(text), len(blobs)), lengths, text, *blobs])
 

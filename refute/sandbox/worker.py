@@ -24,6 +24,7 @@ from refute.sandbox.limits import Limits
 from refute.sandbox.link import Ended
 from refute.sandbox.outcome import Handle, Outcome, Remote
 from refute.sandbox.processes import use
+from refute.sandbox.wire import WireError
 
 _numbers = itertools.count(1)
 
@@ -140,7 +141,7 @@ class Worker:
             return self._end
         self._check_free()
         deadline = time.monotonic() + (self._limits.wall_s if timeout_s is None else timeout_s)
-        data = self._dialect.write(question, self._remotes, self._number)
+        data = self._write(question)
         self._asking = True
         try:
             outcome = self._converse(data, deadline)
@@ -152,6 +153,17 @@ class Worker:
         finally:
             self._asking = False
         return outcome
+
+    def _write(self, question: Question) -> bytes:
+        try:
+            return self._dialect.write(question, self._remotes, self._number)
+        except WireError as error:
+            raise SandboxError(
+                f"the arguments are too large for one call: {error}",
+                thing="arguments",
+                value=question.target,
+                next_step="pass less at a time, or a file descriptor (`fds`)",
+            ) from error
 
     def _check_free(self) -> None:
         if self._closed or self._asking:
@@ -165,7 +177,7 @@ class Worker:
         link = self._started.link
         link.check_silence()
         while True:
-            message = link.exchange(data, deadline, self._overspent)
+            message = link.exchange(data, deadline, self._check_use)
             said = self._dialect.read(message, self._number)
             if type(said) is Outcome:
                 self._started.output.drain()
@@ -183,15 +195,14 @@ class Worker:
         except Exception as error:  # it belongs to whoever called, and is raised there
             return self._dialect.write_answer(error=error)
 
-    def _overspent(self) -> str:
-        """Why the parent's patience is over, or ""."""
-        cpu_s, count = use(self._pids)
+    def _check_use(self) -> None:
+        """Raise Ended when the worker has used more than it may."""
+        cpu_s, processes = use(self._pids)
         self._cpu_s = max(self._cpu_s, cpu_s)
         if cpu_s > math.ceil(self._limits.cpu_s):
-            return f"{cpu_s:.1f} CPU seconds used"
-        if count - len(self._pids) >= self._limits.processes:
-            return f"{count} processes at once"
-        return ""
+            raise Ended("timeout", f"{cpu_s:.1f} CPU seconds used")
+        if processes - len(self._pids) >= self._limits.processes:
+            raise Ended("died", f"killed for having {processes} processes at once")
 
     def _bury(self, ended: Ended) -> Outcome:
         """Kill what is left and remember how it ended, for whoever calls again."""
