@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from refute import __version__
-from refute.cli.parsing import parse
+from refute.cli.parsing import Parser
 from refute.cli.printing import print_all
 from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, RefuteError
 from refute.report.visible import visible
@@ -41,19 +41,15 @@ class Finding:
     required: bool = False
 
 
-def options() -> bool:
-    """Show what is available here and what each missing thing would enable.
+ABOUT = """\
+Show what is available here and what each missing thing would enable.
 
-    Exit 0: all that verdicts need is here. 3: something required is missing.
-    """
-    return True
+Exit 0: all that verdicts need is here. 3: something required is missing."""
 
 
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
-    parsed = parse(options, "doctor", argv, EXAMPLES)
-    if parsed is not True:
-        return int(parsed)
+    Parser("doctor", ABOUT, EXAMPLES).read(argv)
     findings = examine(Path.cwd())
     print_all(_text(findings), sys.stdout)
     missing = [f.name for f in findings if f.required and f.status == "missing"]

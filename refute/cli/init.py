@@ -8,20 +8,17 @@ would be switched off on the second; from then on the list may only shrink.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from refute.change.git import Repository
 from refute.change.trees import ignored_by
 from refute.change.units import all_units
-from refute.cli.parsing import parse
+from refute.cli.parsing import Parser
 from refute.cli.printing import print_all
 from refute.closure import tree_files
 from refute.config import FILE, Config, needs_no_claim, read_config, render
@@ -83,37 +80,25 @@ EXEMPTIONS = """\
 """
 
 
-@dataclasses.dataclass(frozen=True)
-class Options:
-    """directory: somewhere in the repository."""
+ABOUT = """\
+Add refute to an existing repository: configuration, exemption list, a first claim.
 
-    directory: Path
-
-
-def options(
-    directory: Annotated[Path, typer.Argument(metavar="[DIRECTORY]", show_default=False)] = Path(),
-) -> Options:
-    """Add refute to an existing repository: configuration, exemption list, a first claim.
-
-    Nothing that exists is overwritten; running it again changes nothing.
-    """
-    return Options(directory)
+Nothing that exists is overwritten; running it again changes nothing."""
 
 
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
-    parsed = parse(options, "init", argv, EXAMPLES)
-    if isinstance(parsed, int):
-        return parsed
-    if not parsed.directory.is_dir():
+    parser = Parser("init", ABOUT, EXAMPLES)
+    parser.add_argument("directory", nargs="?", type=Path, default=Path(), metavar="DIRECTORY")
+    directory: Path = parser.read(argv).directory
+    if not directory.is_dir():
         raise UsageError(
-            f"{parsed.directory} is not a directory",
+            f"{directory} is not a directory",
             thing="DIRECTORY",
-            value=parsed.directory,
+            value=directory,
             next_step="give a directory of the repository",
         )
-    lines = initialise(parsed.directory.resolve())
-    print_all("\n".join(lines) + "\n", sys.stdout)
+    print_all("\n".join(initialise(directory.resolve())) + "\n", sys.stdout)
     return EXIT_ESTABLISHED
 
 

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import cast
 
 from refute import __version__
-from refute.cli.printing import discard, print_all
+from refute.cli.printing import HelpShown, discard, print_all
 from refute.errors import (
     EXIT_ESTABLISHED,
     EXIT_NOT_ESTABLISHED,
@@ -50,6 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         _prepare_process()
         code = _dispatch(args)
+    except HelpShown:
+        code = EXIT_ESTABLISHED
     except BaseException as error:
         code = _explain(error, args, debug)
     code = _flush(code)

@@ -6,6 +6,7 @@ them is stdout, the text goes to stderr and stdout carries nothing else.
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import os
 import sys
@@ -63,6 +64,16 @@ class Outputs:
             _write(option, target, render(run, files))
         look = Look(files=files, colour=has_colour(self.people))
         print_all(text(run, look), self.people)
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Add --json, --sarif and --junit."""
+    for option, words in (
+        ("--json", "write the run as JSON (docs/json.md)"),
+        ("--sarif", "write SARIF 2.1.0"),
+        ("--junit", "write JUnit XML"),
+    ):
+        parser.add_argument(option, default="", metavar="FILE|-", help=words)
 
 
 def has_colour(stream: TextIO) -> bool:

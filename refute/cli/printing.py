@@ -8,6 +8,10 @@ from typing import TextIO
 from refute.errors import UsageError
 
 
+class HelpShown(Exception):
+    """The command's help was asked for and printed; there is nothing else to do."""
+
+
 def print_all(words: str, stream: TextIO) -> None:
     """Print and flush `words`. A reader that went away is no error: the exit code says it all.
 

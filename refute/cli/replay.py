@@ -14,12 +14,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from refute.claim import is_command
-from refute.cli.parsing import parse
+from refute.cli.parsing import Parser
 from refute.cli.printing import print_all
 from refute.cli.to_test import write_test
 from refute.errors import (
@@ -41,6 +38,14 @@ git bisect run refute replay /path/to/WITNESS.json --tree .
 """
 
 
+ABOUT = """\
+Play a saved counterexample again, in fresh workers, on the code of today.
+
+Exit 0: it does not break the claim now. 1: it still does. 2: the file cannot be read.
+3: it could not be played."""
+_TREE = "the code to play it on; by default the project that holds the witness"
+
+
 @dataclasses.dataclass(frozen=True)
 class Options:
     """The command's arguments."""
@@ -51,33 +56,24 @@ class Options:
     json: str
 
 
-def options(
-    witness: Annotated[Path, typer.Argument(metavar="WITNESS.json", show_default=False)],
-    tree: Annotated[
-        str, typer.Option(metavar="DIR", help="The tree to play it on; by default the witness's.")
-    ] = "",
-    to_test: Annotated[
-        str, typer.Option(metavar="FILE", help="Write a pytest file that replays it.")
-    ] = "",
-    json_: Annotated[
-        str, typer.Option("--json", metavar="-", help="Print the outcome as JSON on stdout.")
-    ] = "",
-) -> Options:
-    """Play a saved counterexample again, in fresh workers, on the code of today.
-
-    Exit 0: it does not break the claim now. 1: it still does. 2: the file cannot be read.
-    3: it could not be played.
-    """
-    return Options(witness, tree, to_test, json_)
+def parser() -> Parser:
+    """The command's arguments."""
+    made = Parser("replay", ABOUT, EXAMPLES)
+    made.add_argument("witness", type=Path, metavar="WITNESS.json")
+    made.add_argument("--tree", default="", metavar="DIR", help=_TREE)
+    made.add_argument(
+        "--to-test", default="", metavar="FILE", help="write a pytest file that replays it instead"
+    )
+    made.add_argument(
+        "--json", default="", choices=["-"], metavar="-", help="print the outcome as JSON"
+    )
+    return made
 
 
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
-    parsed = parse(options, "replay", argv, EXAMPLES)
-    if isinstance(parsed, int):
-        return parsed
-    if parsed.json not in ("", "-"):
-        raise UsageError("--json of replay prints to stdout", thing="--json", possible=("-",))
+    given = parser().read(argv)
+    parsed = Options(given.witness, given.tree, given.to_test, given.json)
     file = load(parsed.witness)
     tree = _tree(parsed)
     if parsed.to_test:
@@ -111,6 +107,7 @@ def _report(file: WitnessFile, replayed: Replayed, tree: Path, parsed: Options) 
     lines = [f"{word}  {visible(file.claim.name)}: {sentence}"]
     if is_command(file.claim.subject):
         lines.append(f"  subject: {visible(file.claim.subject)}")
+    lines += ["", "the case, as it was found:"]
     lines += [f"  {line}" for line in trace_lines(file.case, steps_shown=1000)]
     lines += ["", f"played on {os.path.relpath(tree)}"]
     print_all("\n".join(lines) + "\n", sys.stderr if parsed.json == "-" else sys.stdout)

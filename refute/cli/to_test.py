@@ -49,7 +49,7 @@ def test_source(file: WitnessFile, tree: str) -> str:
     return _TEMPLATE.format(
         title=_docstring(f"A counterexample to the claim {file.claim.name!r}."),
         trace=_docstring("\n".join(trace_lines(file.case, width=96, steps_shown=40))),
-        tree=repr(tree),
+        tree=json.dumps(tree),
         witness=witness,
         name=name,
     )

@@ -14,7 +14,7 @@ from refute.claim import Verdict
 from refute.evidence import Evidence
 from refute.record import ClaimResult, Run
 from refute.report.trace import trace_lines
-from refute.report.visible import shortened, visible
+from refute.report.visible import visible
 
 WIDTH = 100
 CLAIMS_WHEN_REFUTED = 8
@@ -168,8 +168,11 @@ def _claim(result: ClaimResult, column: int, look: Look) -> list[str]:
     marks += ["pre-existing"] if result.pre_existing else []
     marks += ["written with the change"] if result.role == "new" else []
     head = f"  {evidence.verdict.value:<9}  {visible(result.claim.name):<{column}}  "
-    line = head + " · ".join(filter(None, [scope_text(evidence), *marks]))
-    lines = [shortened(line, look.width + 20)]
+    scope = scope_text(evidence)
+    lines = [head + " · ".join(filter(None, [scope, *marks]))]
+    if len(lines[0]) > look.width:
+        below = _wrapped(scope, look.width - 13)[:3]
+        lines = [head + " · ".join(marks), *(f"{'':13}{line}" for line in below)]
     if evidence.verdict is not Verdict.REFUTED:
         lines += [f"{'':13}{line}" for line in _remarks(result, look.width - 13)]
     lines += [f"{'':13}{line}" for line in _disputes(evidence, look.width - 13)]

@@ -1,0 +1,106 @@
+"""`refute check`: the machines and claims of one file, judged where they stand.
+
+The file is never imported here: claims are described, and machines translated, in workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from refute.budget import Budget, parse_duration
+from refute.cli.check_run import judge
+from refute.cli.output import Outputs, add_outputs, progress_line
+from refute.cli.parsing import Parser, whole_number
+from refute.cli.place import Place, place_of
+from refute.cli.setting import read_settings
+from refute.cli.targets import claims_of
+from refute.config import read_config
+from refute.record import Run
+from refute.report.witness_file import FOLDER, save_all
+from refute.site import Site
+
+EXAMPLES = """
+refute check examples/journalfs/rename_spec.py
+refute check spec.py:TwoPhase --set RM=3
+refute check spec.py:TwoPhase --set RM=2..6
+refute check spec.py:agreement --set RM=3
+refute check claims.py:"rename is atomic" --budget 2m
+refute check spec.py --json - | jq .decision
+"""
+
+
+ABOUT = """\
+Check the machines and claims of one file.
+
+Exit 0: every claim is established. 1: one is refuted. 2: the input cannot be read.
+3: something is not established."""
+_NAME = "NAME: a machine, a property or a claim; by default everything in the file"
+_SET = "a constant of a machine; 2..6 and 2,4,8 sweep; may be repeated"
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """The command's arguments."""
+
+    target: str
+    settings: tuple[str, ...]
+    budget: Budget
+    outputs: Outputs
+
+
+def parser() -> Parser:
+    """The command's arguments."""
+    made = Parser("check", ABOUT, EXAMPLES)
+    made.add_argument("target", metavar="FILE[:NAME]", help=_NAME)
+    made.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help=_SET, dest="settings"
+    )
+    made.add_argument("--budget", default="60s", metavar="DURATION", help="wall-clock cap (60s)")
+    made.add_argument(
+        "--cases", type=whole_number, default=1000, metavar="N", help="cases at most (1000)"
+    )
+    made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
+    add_outputs(made)
+    return made
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run the command; returns its exit code."""
+    parsed = _options(parser().read(argv))
+    path, name = split_target(parsed.target)
+    place = place_of(path)
+    roots = place.roots(read_config(place.tree).roots)
+    claims = claims_of(place, roots, name, read_settings(parsed.settings))
+    progress = progress_line(sys.stderr)
+    record = judge(claims, Site(place.tree, place.tree, roots), parsed.budget, progress)
+    progress("")
+    parsed.outputs.write(record, save(record, place, roots))
+    return record.exit_code
+
+
+def _options(given: argparse.Namespace) -> Options:
+    seconds = parse_duration(given.budget)
+    budget = Budget(cases=given.cases, cpu_s=seconds, wall_s=seconds, seed=given.seed)
+    outputs = Outputs(given.json, given.sarif, given.junit)
+    return Options(given.target, tuple(given.settings), budget, outputs)
+
+
+def split_target(target: str) -> tuple[Path, str]:
+    """FILE and NAME of `FILE[:NAME]`; a file that exists under the whole text wins."""
+    head, colon, tail = target.rpartition(":")
+    if not colon or Path(target).exists() or not head:
+        return Path(target), ""
+    return Path(head), tail
+
+
+def save(record: Run, place: Place, roots: Sequence[str]) -> dict[str, str]:
+    """Save the witnesses under the project's `.refute/`; claim digest → path to type."""
+    saved, problem = save_all(record.results, roots, place.tree / FOLDER)
+    if problem:
+        print(f"refute: {problem}", file=sys.stderr)
+    return {digest: os.path.relpath(path) for digest, path in saved.items()}
