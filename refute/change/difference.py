@@ -21,6 +21,7 @@ from refute.change.units import Unit, changed_units
 from refute.errors import GitError
 
 ADDED, DELETED, CHANGED = "added", "deleted", "changed"
+_TEXT = ("file", "exec")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,17 +29,14 @@ class FileChange:
     """One path that differs. units: changed units of a Python file of the head.
 
     same_syntax: a Python file whose syntax trees are equal, so that it needs no claim.
+    opaque: the whole file is what changed (not Python, a link, a submodule).
     """
 
     path: str
     kind: str
     units: tuple[Unit, ...] = ()
     same_syntax: bool = False
-
-    @property
-    def python(self) -> bool:
-        """Whether units, not whole files, are what changed."""
-        return self.path.endswith(".py")
+    opaque: bool = False
 
 
 def compare(repository: Repository, base: Tree, head: Tree) -> tuple[FileChange, ...]:
@@ -52,13 +50,13 @@ def compare(repository: Repository, base: Tree, head: Tree) -> tuple[FileChange,
             found.append(FileChange(path, DELETED))
             continue
         kind = ADDED if before is None else CHANGED
-        units: tuple[Unit, ...] = ()
-        if path.endswith(".py") and after.kind in ("file", "exec"):
-            text = before is not None and before.kind in ("file", "exec")
-            old = base.content(repository, path) if text else None
-            units = changed_units(path, old, head.content(repository, path))
-        same = kind == CHANGED and path.endswith(".py") and not units
-        found.append(FileChange(path, kind, units, same))
+        if not (path.endswith(".py") and after.kind in _TEXT):
+            found.append(FileChange(path, kind, opaque=True))
+            continue
+        text = before is not None and before.kind in _TEXT
+        old = base.content(repository, path) if text else None
+        units = changed_units(path, old, head.content(repository, path))
+        found.append(FileChange(path, kind, units, same_syntax=text and not units))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ is, and it is replayed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from refute import plain
@@ -26,7 +26,7 @@ from refute.site import Site
 from refute.verifiers import Verifier
 from refute.verifiers.registry import engines_for
 
-WITNESSES_REPLAYED = 8  # the newest ones; older ones stay in the file
+WITNESSES_REPLAYED = 3  # the newest ones; older ones stay in the file
 LEDGER_NAME = Path(".refute", "ledger.db")
 
 EnginesFor = Callable[[str], Sequence[Verifier]]
@@ -75,9 +75,12 @@ class Ledger:
             "spec": spec.digest,
             "roots": plain.digest(list(site.roots)),
             "engines": plain.digest(engines),
-            "isolation": self.isolation,
-            **surroundings(),
+            **self.surroundings(),
         }
+
+    def surroundings(self) -> dict[str, str]:
+        """What everything kept here depends on besides code: see `surroundings`, and isolation."""
+        return {"isolation": self.isolation, **surroundings()}
 
     def key(self, claim: Claim, site: Site) -> str:
         """The digest under which evidence on the claim is kept."""
@@ -123,23 +126,31 @@ class Ledger:
 
     def witnesses(self, claim: Claim) -> Sequence[Counterexample]:
         """Cases that once broke the claim, newest first."""
+        return self.cases("witness", claim.name)
+
+    def keep(self, claim: Claim, witness: Witness) -> None:
+        """Keep a witness's case with its claim for ever."""
+        self.put_case("witness", claim.name, witness.counterexample)
+
+    def fact(self, kind: str, key: str) -> Plain:
+        """The value put under (kind, key), or None."""
+        found = self._file.get(kind, key)
+        return found[0] if found else None
+
+    def cases(self, kind: str, key: str) -> tuple[Counterexample, ...]:
+        """Cases put under (kind, key), newest first: where to look first, never evidence."""
         found = []
-        for row in self._file.get("witness", claim.name)[:WITNESSES_REPLAYED]:
+        for row in self._file.get(kind, key)[:WITNESSES_REPLAYED]:
             try:
                 found.append(Counterexample.from_json(row))
             except RefuteError:
                 continue
         return tuple(found)
 
-    def keep(self, claim: Claim, witness: Witness) -> None:
-        """Keep a witness's case with its claim for ever."""
-        row = witness.counterexample.to_json()
-        self._file.put("witness", claim.name, plain.digest(row["inputs"]), row)
-
-    def fact(self, kind: str, key: str) -> Plain:
-        """The value put under (kind, key), or None."""
-        found = self._file.get(kind, key)
-        return found[0] if found else None
+    def put_case(self, kind: str, key: str, case: Counterexample) -> None:
+        """Remember a case under (kind, key)."""
+        row = case.to_json()
+        self._file.put(kind, key, plain.digest(row["inputs"]), row)
 
     def put_fact(self, kind: str, key: str, value: Plain) -> None:
         """Keep something that was established and follows from what `key` digests."""
@@ -174,11 +185,3 @@ def open_without_file(reason: str, *, engines: EnginesFor = engines_for) -> Ledg
     """A ledger in memory for one run."""
     secret = read_key()
     return Ledger(LedgerFile(None, secret, reason), secret, "", engines)
-
-
-def environment_of(ledger: Ledger) -> Mapping[str, str]:
-    """What a run reports about its surroundings."""
-    facts = dict(surroundings())
-    facts["isolation"] = ledger.isolation
-    facts["ledger"] = ledger.note or str(ledger.path)
-    return facts

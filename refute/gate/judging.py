@@ -1,0 +1,164 @@
+"""Rule 2: every affected claim of the base meets its need on the head's code.
+
+A claim is affected when what its evidence is keyed by differs between head and base. What is not
+established on the base either is pre-existing and not charged, unless the base merely ran out of
+budget: a small budget must not turn into an excuse. REFUTED is always charged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import time
+from collections.abc import Callable, Hashable, Sequence
+
+from refute.budget import Budget
+from refute.check import check, unknown
+from refute.claim import Claim, Verdict
+from refute.errors import RefuteError
+from refute.evidence import Evidence
+from refute.gate.session import Findings, Session, result_of
+from refute.record import ClaimResult
+from refute.replay import replay
+from refute.site import Site
+
+UNAFFECTED = "not run: the change does not reach it"
+NEARLY = 0.9  # of a budget spent counts as all of it
+CLAIMS_SHARE = 0.6
+BASE_SHARE = 0.5
+_RAN_OUT = re.compile(r"\b(budget|time|timeout|timed out|seconds|not run|cases tried)\b")
+
+
+def judge_claims(session: Session, findings: Findings) -> None:
+    """Judge the affected claims of the base, then the new ones; stops at the first refutation."""
+    affected = []
+    for claim in session.claims:
+        if is_affected(session, claim):
+            affected.append(claim)
+        else:
+            findings.results.append(_unaffected(session, claim))
+    findings.asked = [*affected, *session.new_claims]
+    _judge(session, findings, affected, session.head_site, "claim")
+    if not findings.refuted:
+        _judge(session, findings, session.new_claims, session.new_site, "new")
+    _ask_the_base(session, findings)
+
+
+def is_affected(session: Session, claim: Claim) -> bool:
+    """Whether evidence on the head would be keyed differently from evidence on the base."""
+    ledger = session.ledger
+    return ledger.key(claim, session.head_site) != ledger.key(claim, session.base_site)
+
+
+def _unaffected(session: Session, claim: Claim) -> ClaimResult:
+    """Evidence from the ledger if there is some; an unaffected claim is not charged either way."""
+    known = None if claim.statement.existential else session.ledger.lookup(claim, session.base_site)
+    if known is not None:
+        return result_of(claim, known)
+    return result_of(claim, unknown(claim, UNAFFECTED, "gate"), pre_existing=True)
+
+
+def groups(session: Session, claims: Sequence[Claim]) -> list[list[Claim]]:
+    """Claims that one run of an engine judges together, the cheapest group first."""
+    found: dict[Hashable, list[Claim]] = {}
+    for claim in claims:
+        kind = claim.statement.kind
+        first = next(iter(session.engines(kind)), None)
+        found.setdefault((kind, first.group(claim) if first else claim.name), []).append(claim)
+
+    def cost(group: list[Claim]) -> tuple[float, float]:
+        known = [session.ledger.expected_cost(c) for c in group]
+        engines = [float(e.cost) for e in session.engines(group[0].statement.kind)]
+        return sum(k for k in known if k is not None), min(engines, default=0.0)
+
+    return sorted(found.values(), key=cost)
+
+
+def _judge(
+    session: Session, findings: Findings, claims: Sequence[Claim], site: Site, role: str
+) -> None:
+    waiting = groups(session, claims)
+    for number, group in enumerate(waiting):
+        if findings.refuted:
+            for claim in group:
+                reason = "not run: another claim was already refuted"
+                findings.results.append(result_of(claim, unknown(claim, reason, "gate"), role))
+            continue
+        names = ", ".join(c.name for c in group)
+        session.progress(f"judging {names}")
+        share = CLAIMS_SHARE / max(1, len(waiting) - number)
+        share = CLAIMS_SHARE if len(waiting) - number == 1 else share
+        part = session.part(f"{role}/{names}", share, group)
+        check(
+            group,
+            part,
+            site,
+            store=session.ledger,
+            progress=session.progress,
+            engines=session.engines,
+            found=_keeper(session, findings, role, site),
+        )
+
+
+def _keeper(
+    session: Session, findings: Findings, role: str, site: Site
+) -> Callable[[Claim, Evidence], None]:
+    def keep(claim: Claim, evidence: Evidence) -> None:
+        inputs = session.ledger.inputs(claim, site)
+        findings.results.append(
+            result_of(claim, dataclasses.replace(evidence, inputs=inputs), role)
+        )
+
+    return keep
+
+
+def _ask_the_base(session: Session, findings: Findings) -> None:
+    """Whether what fails on the head fails on the base too."""
+    for index, result in enumerate(findings.results):
+        if result.role != "claim" or not result.unmet or result.pre_existing:
+            continue
+        if result.evidence.verdict is Verdict.REFUTED:
+            findings.results[index] = _refuted_before(session, result)
+        elif not result.evidence.reason.startswith("not run"):
+            findings.results[index] = _unknown_before(session, result)
+
+
+def _refuted_before(session: Session, result: ClaimResult) -> ClaimResult:
+    witness = result.evidence.witness
+    if witness is None:
+        return result
+    claim, site = result.claim, session.base_site
+    for engine in session.engines(claim.statement.kind):
+        if engine.name != result.evidence.engine:
+            continue
+        try:
+            budget = session.part("base", BASE_SHARE)
+            again = replay(witness.counterexample, engine.replayer(claim, site, budget))
+        except RefuteError:
+            return result
+        if again.witness is not None:
+            said = "the same case breaks the claim on the base"
+            reason = f"{result.evidence.reason}; {said}" if result.evidence.reason else said
+            evidence = dataclasses.replace(result.evidence, reason=reason)
+            return dataclasses.replace(result, evidence=evidence, unmet=reason)
+    return result
+
+
+def _unknown_before(session: Session, result: ClaimResult) -> ClaimResult:
+    claim = result.claim
+    session.progress(f"judging {claim.name} on the base")
+    part = session.part(f"base/{claim.name}", BASE_SHARE, [claim])
+    started = time.monotonic()
+    (before,) = check(claim, part, session.base_site, store=session.ledger, engines=session.engines)
+    spent = time.monotonic() - started
+    if not before.unmet(claim.need) or ran_out(before, part, spent):
+        return result
+    return dataclasses.replace(result, pre_existing=True)
+
+
+def ran_out(evidence: Evidence, budget: Budget, wall_s: float) -> bool:
+    """Whether more budget might have established more; in doubt it might."""
+    if wall_s >= NEARLY * budget.wall_s or evidence.cost.cpu_s >= NEARLY * budget.cpu_s:
+        return True
+    reasons = [evidence.reason, *(p.reason for p in evidence.parts)]
+    return any(_RAN_OUT.search(reason) for reason in reasons)

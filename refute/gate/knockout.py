@@ -1,0 +1,250 @@
+"""Rule 1: no spec, no code. Every changed unit is covered, which is tested, not declared.
+
+Each changed unit is knocked out in a tree of its own, and some claim must be refuted by every
+knock-out; claims whose `covers` names the file are asked first, with a small budget, then all that
+can reach it, with a larger one. A knock-out that was refuted is remembered under the digests of
+everything it depended on; one that survived is tried again next time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from refute import plain
+from refute.budget import Budget
+from refute.change.difference import DELETED, FileChange
+from refute.change.trees import copy_part, write_file
+from refute.change.units import FUNCTION, UNREADABLE, Unit, all_units
+from refute.check import check
+from refute.claim import Claim, Verdict, is_command
+from refute.closure import module_file, module_names
+from refute.config import needs_no_claim, read_exemptions
+from refute.gate.hints import Hints
+from refute.gate.judging import groups
+from refute.gate.mutants import Knockout, Unsplittable, knockouts
+from refute.gate.session import Findings, Session, frozen
+from refute.gate.spec_changes import spec_files
+from refute.globs import matches
+from refute.record import Coverage
+from refute.site import Site
+
+COVERED, UNCOVERED, EXEMPT, UNDECIDED = "covered", "uncovered", "exempt", "unknown"
+SHARE = 0.8
+SMALL_CASES = 50
+SMALL_WALL_S = 5.0
+VACUITY_TRIES = 12
+FILE = "file"
+_FILE_KNOCKOUT = (Knockout("file emptied", (b"",)),)
+
+
+def judge_coverage(session: Session, findings: Findings) -> None:
+    """Record one `Coverage` for every changed unit and file that needs a claim."""
+    units = charged_units(session)
+    exempt = read_exemptions(session.base_dir, session.config)
+    judge = _Judge(session)
+    for number, unit in enumerate(units):
+        if str(unit) in exempt:
+            findings.coverage.append(_line(unit, EXEMPT, detail="on the base's exemption list"))
+            continue
+        session.progress(f"knocking out {unit}")
+        findings.coverage.append(judge.cover(unit, SHARE / (len(units) - number)))
+
+
+def charged_units(session: Session) -> tuple[Unit, ...]:
+    """The changed units that rule 1 asks about, in file order; whole files have no qualname."""
+    imported = subject_files(session)
+    specs = spec_files(session) | _new_spec_files(session, imported)
+    found: list[Unit] = []
+    for change in session.changes:
+        if change.kind == DELETED or change.path in specs:
+            continue
+        if needs_no_claim(change.path, session.config, imported) or _is_own_file(session, change):
+            continue
+        if change.path in session.ignored and change.path not in imported:
+            continue
+        found += [Unit(change.path, "", FILE, 1)] if change.opaque else change.units
+    return tuple(found)
+
+
+def subject_files(session: Session) -> frozenset[str]:
+    """Every file in the closure of some claim's subject, on the head."""
+    files: set[str] = set()
+    for claim in (*session.claims, *session.new_claims):
+        files |= set(session.head_site.subject_closure(claim).files)
+    return frozenset(files)
+
+
+def _new_spec_files(session: Session, imported: frozenset[str]) -> frozenset[str]:
+    """Files that came with new claims and only judge."""
+    files: set[str] = set()
+    for claim in session.new_claims:
+        files |= set(session.new_site.spec_closure(claim).files)
+    return frozenset(files - imported - set(session.base.entries))
+
+
+def _is_own_file(session: Session, change: FileChange) -> bool:
+    """The exemption list, controls and configuration have events of their own."""
+    controls = {c for claim in (*session.claims, *session.new_claims) for c in claim.controls}
+    return change.path in controls or change.path == session.config.exemptions
+
+
+def _line(unit: Unit, status: str, by: Sequence[str] = (), detail: str = "") -> Coverage:
+    return Coverage(
+        unit.qualname or unit.file, unit.file, unit.line, status, tuple(dict.fromkeys(by)), detail
+    )
+
+
+class _Judge:
+    """Knocks units out. Knock-outs of one file share the list of claims that reach it."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._candidates: dict[str, list[list[Claim]]] = {}
+
+    def cover(self, unit: Unit, share: float) -> Coverage:
+        """The coverage of one unit."""
+        reaching = self._reaching(unit.file)
+        if unit.kind == UNREADABLE:
+            return _line(unit, UNCOVERED, detail="the file cannot be parsed")
+        if not reaching:
+            return _line(unit, UNCOVERED, detail="no claim's subject depends on this file")
+        source = (self.session.head_dir / unit.file).read_bytes()
+        try:
+            wanted = _FILE_KNOCKOUT if unit.kind == FILE else knockouts(unit, source)
+        except Unsplittable as error:
+            return _line(unit, UNDECIDED, detail=f"cannot be knocked out: {error}")
+        by: list[str] = []
+        for knockout in wanted:
+            name = self._refuted_by(unit, knockout, reaching, share / len(wanted))
+            if not name:
+                return _line(unit, UNCOVERED, by, f"{knockout.how}: no claim was refuted")
+            by.append(name)
+        return _line(unit, COVERED, by, "; ".join(k.how for k in wanted))
+
+    def _reaching(self, file: str) -> list[list[Claim]]:
+        """Groups of claims whose subject depends on the file, the likeliest to notice first."""
+        if file not in self._candidates:
+            session = self.session
+            found = []
+            for claims in (session.claims, session.new_claims):
+                found += groups(session, [c for c in claims if self._reaches(c, file)])
+            found.sort(key=lambda group: min(self._distance(claim, file) for claim in group))
+            self._candidates[file] = found
+        return self._candidates[file]
+
+    def _reaches(self, claim: Claim, file: str) -> bool:
+        closure = self.session.head_site.subject_closure(claim)
+        return not claim.statement.existential and file in closure.files
+
+    def _distance(self, claim: Claim, file: str) -> int:
+        own = claim.subject.partition(":")[0] in module_names(file, self.session.config.roots)
+        return 2 - own - matches(file, claim.covers)
+
+    def _refuted_by(
+        self, unit: Unit, knockout: Knockout, reaching: list[list[Claim]], share: float
+    ) -> str:
+        for source in knockout.sources:
+            name = self._refuted(unit, source, reaching, share / len(knockout.sources))
+            if name:
+                return name
+        return ""
+
+    def _refuted(self, unit: Unit, source: bytes, reaching: list[list[Claim]], share: float) -> str:
+        """The claim that one knocked-out tree refuted, or empty."""
+        ledger = self.session.ledger
+        claims = [claim for group in reaching for claim in group]
+        keys = [ledger.key(claim, self.session.site_of(claim)) for claim in claims]
+        key = plain.digest([str(unit), source, keys])
+        known = ledger.fact("knockout", key)
+        if type(known) is str:
+            return known
+        tree = self._tree(unit.file, source, claims)
+        for small in (True, False):
+            for number, group in enumerate(reaching):
+                part = self._budget(unit, small, share / (len(reaching) - number), group)
+                name = self._ask(unit, group, part, tree)
+                if name:
+                    ledger.put_fact("knockout", key, name)
+                    return name
+        return ""
+
+    def _tree(self, file: str, source: bytes, claims: Sequence[Claim]) -> Path:
+        session = self.session
+        wanted: set[str] = set()
+        for claim in claims:
+            wanted |= set(session.head_site.subject_closure(claim).files)
+        tree = session.tree("knockout")
+        copy_part(session.head_dir, tree, sorted(wanted - {file}))
+        place = tree / file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_file(place, source, executable=session.head.entries[file].kind == "exec")
+        return frozen(tree)
+
+    def _budget(self, unit: Unit, small: bool, share: float, group: Sequence[Claim]) -> Budget:
+        part = self.session.part(f"knockout/{unit}", share, () if small else group)
+        if not small:
+            return part
+        wall_s = min(SMALL_WALL_S, part.wall_s)
+        cases = min(SMALL_CASES, part.cases)
+        return dataclasses.replace(part, cases=cases, wall_s=wall_s, cpu_s=wall_s)
+
+    def _ask(self, unit: Unit, group: Sequence[Claim], part: Budget, tree: Path) -> str:
+        session = self.session
+        site = Site(tree, session.site_of(group[0]).spec_tree, session.config.roots)
+        hints = Hints(session.ledger, "knockout case", str(unit))
+        evidence = check(group, part, site, store=hints, engines=session.engines)
+        refuted = [e.claim for e in evidence if e.verdict is Verdict.REFUTED]
+        return refuted[0] if refuted else ""
+
+    def vacuous(self, claim: Claim) -> str:
+        """Why a new claim counts for nothing: no knock-out of its subject refutes it."""
+        units = self._units_of(claim)
+        share = SHARE / max(1, len(units))
+        for unit in units:
+            source = (self.session.head_dir / unit.file).read_bytes()
+            try:
+                tried = _FILE_KNOCKOUT if unit.kind == FILE else knockouts(unit, source)
+            except Unsplittable:
+                continue
+            if self._refuted_by(unit, tried[0], [[claim]], share):
+                return ""
+        return f"vacuous: none of {len(units)} knock-outs of its subject refuted it"
+
+    def _units_of(self, claim: Claim) -> list[Unit]:
+        """Units of a claim's subject: the named function or methods, wherever they are defined."""
+        session = self.session
+        closure = session.head_site.subject_closure(claim)
+        if is_command(claim.subject):
+            return [Unit(path, "", FILE, 1) for path in closure.files][:VACUITY_TRIES]
+        module, _, qualname = claim.subject.partition(":")
+        own = module_file(session.head_dir, session.config.roots, module)
+        found: list[Unit] = []
+        for path in sorted(closure.files, key=lambda p: p != own):
+            if path.endswith(".py"):
+                units = all_units(path, (session.head_dir / path).read_bytes())
+                found += [u for u in units if f"{u.qualname}.".startswith(qualname + ".")]
+        return sorted(found, key=lambda u: u.kind != FUNCTION)[:VACUITY_TRIES]
+
+
+def judge_new_claims(session: Session, findings: Findings) -> None:
+    """Each new claim must be refuted by some knock-out of its own subject, or it is vacuous.
+
+    A claim about a spec (a machine is its own subject) has no code to knock out.
+    """
+    judge = _Judge(session)
+    covering = {name for line in findings.coverage for name in line.by}
+    for index, result in enumerate(findings.results):
+        claim = result.claim
+        if result.role != "new" or result.unmet or claim.name in covering:
+            continue
+        if claim.statement.existential or _is_its_own_spec(claim):
+            continue
+        why = judge.vacuous(claim)
+        if why:
+            findings.results[index] = dataclasses.replace(result, unmet=why)
+
+
+def _is_its_own_spec(claim: Claim) -> bool:
+    return claim.subject in claim.statement.spec
