@@ -1,0 +1,3 @@
+"""Not the library."""
+
+raise SystemExit("json of the tree")

@@ -1,0 +1,3 @@
+"""Not the judge."""
+
+__version__ = "tree"

@@ -1,0 +1,3 @@
+"""Not the solver."""
+
+WHO = "tree"
