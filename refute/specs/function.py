@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from refute.claim import Statement, check_reference, is_command
 from refute.errors import IllegalClaim
 from refute.plain import Plain
+from refute.specs.answers import SubjectRaised
 from refute.specs.domains import Domain, Records, from_plain, inputs
-from refute.specs.property import SubjectRaised
 
 __all__ = ["Equals", "Holds", "SubjectRaised", "given_of"]
 

@@ -12,82 +12,22 @@ import or an argument that is not plain data is the property's own in any case.
 
 from __future__ import annotations
 
-import builtins
-import importlib
+import copy
 import inspect
 import os
-import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from refute import plain
 from refute.errors import NotPlainData
 from refute.plain import Plain
+from refute.specs.answers import SHOWN, SubjectLost, SubjectRaised, raised, resolve
 
 Relay = Callable[..., Plain]
 
 OWN_FAULTS = (NameError, ImportError, SyntaxError, NotImplementedError, NotPlainData)
-SHOWN = 300
-
-
-class SubjectRaised(Exception):
-    """The subject raised. type_name: "ValueError", or "module.Name" where it is not a builtin.
-
-    Also an instance of the named type, where that is a plain exception of the standard library.
-    """
-
-    def __init__(self, subject: str, type_name: str, message: str, errno: int | None) -> None:
-        self.subject = subject
-        self.type_name = type_name
-        self.message = message
-        self.errno = errno
-
-    def __str__(self) -> str:
-        return f"{self.subject} raised {self.type_name}: {self.message}"[:SHOWN]
-
-
-class SubjectLost(BaseException):
-    """The subject's worker is gone; the parent knows why. Not for properties to catch."""
-
-
-def raised(subject: str, type_name: str, message: str, errno: int | None) -> SubjectRaised:
-    """The exception to raise in a property for one that the subject raised."""
-    kind = _mixed(type_name) or SubjectRaised
-    return kind(subject, type_name, message, errno)
-
-
-def _mixed(type_name: str) -> type[SubjectRaised] | None:
-    original = _standard(type_name)
-    if original is None:
-        return None
-    try:
-        return type(original.__name__, (SubjectRaised, original), {})
-    except TypeError:  # a layout that cannot be combined with another exception's
-        return None
-
-
-def _standard(type_name: str) -> type[Exception] | None:
-    module, _, name = type_name.rpartition(".")
-    if not module:
-        found = getattr(builtins, name, None)
-    elif module.partition(".")[0] in sys.stdlib_module_names:
-        try:
-            found = getattr(importlib.import_module(module), name, None)
-        except ImportError:
-            return None
-    else:
-        return None
-    return found if isinstance(found, type) and issubclass(found, Exception) else None
-
-
-def resolve(reference: str) -> Any:
-    """The object called `module:qualname`. Raises ImportError or AttributeError."""
-    module, _, qualname = reference.partition(":")
-    found: Any = importlib.import_module(module)
-    for name in qualname.split("."):
-        found = getattr(found, name)
-    return found
 
 
 def judge(
@@ -96,23 +36,26 @@ def judge(
     subjects: Sequence[str],
     cases: Sequence[Mapping[str, Plain]],
     relay: Relay,
+    ahead: bool = False,
 ) -> list[tuple[str, str]]:
     """One verdict for each case: ("held" | "broken" | "discarded" | "unfit" | "lost", why).
 
     subjects: the names by which the property may ask for subjects, the judged one first.
-    relay(case, subject, args, kwargs): ("returned", value), ("raised", type, message, errno) or
-    ("lost",). Stops after a lost subject, and after the first case that is unfit to be judged.
+    relay("ask", case, subject, args, kwargs) and relay("each", [(case, subject, args), …]) give
+    answers: ("returned", value), ("raised", type, message, errno) or ("lost",).
+    ahead: the properties first run up to their first question, and these are asked together. Only
+    for properties that ask once: for them the subject is asked in the same order as otherwise.
+    Stops after a lost subject, and after the first case that is unfit to be judged.
     """
     try:
-        property_ = _Function(prop)
-        condition = _Function(assume) if assume is not None else None
+        judge_ = _Judge(_Function(prop), _Function(assume) if assume else None, subjects, relay)
     except Exception as error:
         return [("unfit", f"{prop} cannot be used: {type(error).__name__}: {error}")]
     verdicts: list[tuple[str, str]] = []
+    known = judge_.ask_ahead(cases) if ahead else {}
     for index, case in enumerate(cases):
-        verdict = _judge_one(property_, condition, subjects, index, case, relay)
-        verdicts.append(verdict)
-        if verdict[0] in ("lost", "unfit"):
+        verdicts.append(judge_.one(index, case, known.get(index)))
+        if verdicts[-1][0] in ("lost", "unfit"):
             break
     return verdicts
 
@@ -134,33 +77,63 @@ def assumed(assume: str, cases: Sequence[Mapping[str, Plain]]) -> list[tuple[str
     return verdicts
 
 
-def _judge_one(
-    prop: _Function,
-    condition: _Function | None,
-    subjects: Sequence[str],
-    index: int,
-    case: Mapping[str, Plain],
-    relay: Relay,
-) -> tuple[str, str]:
-    calls = _Calls(index, relay)
-    try:
-        if condition is not None and not condition.truth(case, {}):
-            return "discarded", ""
-        standing = {name: calls.stand_in(name) for name in subjects}
-        standing["subject"] = standing[subjects[0]]
-        return ("held", "") if prop.truth(case, standing) else ("broken", prop.false)
-    except SubjectLost:
-        return "lost", ""
-    except _Unfit as error:
-        return "unfit", str(error)
-    except SubjectRaised as error:
-        return "broken", str(error)
-    except AssertionError as error:
-        return "broken", f"assertion failed at {place(error)}{_message(error)}"
-    except OWN_FAULTS as error:
-        return "unfit", _blame(prop, error)
-    except Exception as error:
-        return ("broken" if calls.made else "unfit"), _blame(prop, error)
+class _Judge:
+    """Runs a property, and the assumption before it, on cases."""
+
+    def __init__(
+        self, prop: _Function, assume: _Function | None, subjects: Sequence[str], relay: Relay
+    ) -> None:
+        self.prop = prop
+        self.assume = assume
+        self.subjects = subjects
+        self.relay = relay
+
+    def one(self, index: int, case: Mapping[str, Plain], known: _Known | None) -> tuple[str, str]:
+        """The verdict on one case; `known` is the answer to its first question, if asked."""
+        calls = _Calls(index, self.relay, known)
+        try:
+            if self.assume is not None and not self.assume.truth(case, {}):
+                return "discarded", ""
+            held = self.prop.truth(case, calls.stand_ins(self.subjects))
+            return ("held", "") if held else ("broken", self.prop.false)
+        except SubjectLost:
+            return "lost", ""
+        except _Unfit as error:
+            return "unfit", str(error)
+        except SubjectRaised as error:
+            return "broken", str(error)
+        except AssertionError as error:
+            return "broken", f"assertion failed at {place(error)}{_message(error)}"
+        except OWN_FAULTS as error:
+            return "unfit", _blame(self.prop, error)
+        except Exception as error:
+            return ("broken" if calls.made else "unfit"), _blame(self.prop, error)
+
+    def ask_ahead(self, cases: Sequence[Mapping[str, Plain]]) -> dict[int, _Known]:
+        """The first question of each case that has one, and its answer."""
+        questions = []
+        for index, case in enumerate(cases):
+            question = self._first_question(index, copy.deepcopy(case))
+            if question is not None:
+                questions.append((index, *question))
+        if not questions:
+            return {}
+        answers = self.relay("each", questions)
+        asked = zip(questions, answers, strict=True)
+        return {index: _Known(name, args, answer) for (index, name, args), answer in asked}
+
+    def _first_question(
+        self, index: int, case: Mapping[str, Plain]
+    ) -> tuple[str, list[Plain]] | None:
+        calls = _Calls(index, self.relay, None, stop=True)
+        try:
+            if self.assume is None or self.assume.truth(case, {}):
+                self.prop.truth(case, calls.stand_ins(self.subjects))
+        except Exception:  # it will be raised again, and judged, in `one`
+            return None
+        except _Asking as asking:
+            return asking.name, asking.positional
+        return None
 
 
 def _blame(prop: _Function, error: Exception) -> str:
@@ -223,20 +196,41 @@ class _Function:
         return answer
 
 
+class _Asking(BaseException):
+    """Ends a property at its first question, when that is all that is wanted of it."""
+
+    def __init__(self, name: str, positional: list[Plain]) -> None:
+        self.name = name
+        self.positional = positional
+
+
+class _Known(NamedTuple):
+    """A question that was asked ahead, and its answer."""
+
+    name: str
+    args: list[Plain]
+    answer: Plain
+
+
 class _Calls:
     """The stand-ins for the subjects in one case, and how often they were asked."""
 
-    def __init__(self, index: int, relay: Relay) -> None:
+    def __init__(self, index: int, relay: Relay, known: _Known | None, stop: bool = False) -> None:
         self.index = index
         self.relay = relay
+        self.known = known
+        self.stop = stop
         self.made = 0
 
-    def stand_in(self, name: str) -> Callable[..., Plain]:
-        """A function that has the parent ask the subject called `name`."""
+    def stand_ins(self, names: Sequence[str]) -> dict[str, Callable[..., Plain]]:
+        """Functions that have the parent ask, by the subjects' names."""
+        made = {name: self._stand_in(name) for name in names}
+        return {"subject": made[names[0]], **made}
 
+    def _stand_in(self, name: str) -> Callable[..., Plain]:
         def ask(*args: Plain, **kwargs: Plain) -> Plain:
             self.made += 1
-            answer = self.relay(self.index, name, list(args), kwargs)
+            answer = self._answer(name, list(args), kwargs)
             if answer[0] == "returned":
                 return answer[1]
             if answer[0] == "raised":
@@ -245,3 +239,13 @@ class _Calls:
 
         ask.__name__ = ask.__qualname__ = name
         return ask
+
+    def _answer(self, name: str, args: list[Plain], kwargs: dict[str, Plain]) -> Plain:
+        if self.stop and not kwargs:
+            raise _Asking(name, copy.deepcopy(args))
+        known, self.known = self.known, None
+        if known is None:
+            return self.relay("ask", self.index, name, args, kwargs)
+        if name != known.name or not plain.same(args, known.args):
+            raise _Unfit(f"the property asks {name} for other values when it runs again")
+        return known.answer

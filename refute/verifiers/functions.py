@@ -9,20 +9,22 @@ that breaks after one is unfit rather than broken.
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
 from refute import plain
 from refute.budget import Budget
 from refute.claim import Claim, is_command
+from refute.errors import NotPlainData
 from refute.plain import Opaque, Plain, Record
 from refute.replay import Step
 from refute.sandbox import Limits, Outcome, Remote, Worker
 from refute.site import Site
 from refute.verifiers.playing import Judgement
 
-CALL_S = 10.0  # wall seconds that one call of a subject may take
+CALL_S = 5.0  # wall seconds that one call of a subject may take
 SPARE_CPU_S = 60.0  # the search ends at the budget's CPU seconds, long before the worker's limit
 SHOWN = 300
 
@@ -83,6 +85,59 @@ def not_judgeable(name: str, outcome: Outcome) -> str:
     return ""
 
 
+def call_each(
+    worker: Callable[[], Worker],
+    reference: str,
+    name: str,
+    rows: Sequence[Sequence[Plain]],
+    call_s: float,
+) -> list[Outcome]:
+    """One outcome for each row of arguments, in order; ends with the first that lost the worker.
+
+    Several rows go in one request. When that gets no orderly answer, each row is asked alone in a
+    fresh worker, so that the one to blame is found.
+    """
+    if len(rows) > 1 and not is_command(reference):
+        outcome = worker().call(
+            "refute.specs.answers:call_each", reference, list(map(list, rows)), timeout_s=call_s
+        )
+        answers = _answers(outcome)
+        if len(answers) == len(rows):
+            return answers
+    outcomes: list[Outcome] = []
+    for row in rows:
+        target = name if is_command(reference) else reference
+        outcomes.append(worker().call(target, *row, timeout_s=call_s))
+        if outcomes[-1].kind not in ("returned", "raised") or not outcomes[-1].loaded:
+            break
+    return outcomes
+
+
+def _answers(outcome: Outcome) -> list[Outcome]:
+    if outcome.kind != "returned" or type(outcome.value) is not list:
+        return []
+    try:
+        return [_outcome(plain.loads(text)) for text in outcome.value]
+    except (NotPlainData, TypeError, ValueError):
+        return []
+
+
+def _outcome(answer: Plain) -> Outcome:
+    """The outcome that one answer of `refute.specs.answers.call_each` tells. Raises ValueError."""
+    if type(answer) is list and len(answer) == 2 and answer[0] == "returned":
+        return Outcome("returned", answer[1])
+    tag, error, message, errno, detail = answer
+    if tag != "raised" or not all(type(text) is str for text in (error, message, detail)):
+        raise ValueError("not an answer")
+    return Outcome(
+        "raised",
+        error=error,
+        message=message,
+        errno=errno if type(errno) is int else None,
+        detail=detail,
+    )
+
+
 class FunctionPlayer(abc.ABC):
     """Holds the two workers of one run, and starts them again when they were lost."""
 
@@ -131,6 +186,10 @@ class FunctionPlayer(abc.ABC):
         target = name if is_command(reference) else reference
         return self.subject.call(target, *args, kwargs=kwargs, timeout_s=self.call_s)
 
+    def ask_each(self, name: str, rows: Sequence[Sequence[Plain]]) -> list[Outcome]:
+        """As `ask` for each row of arguments; ends with the first that lost the worker."""
+        return call_each(lambda: self.subject, self.subjects[name], name, rows, self.call_s)
+
     @abc.abstractmethod
     def play(self, cases: Sequence[Plain]) -> list[Judgement]:
         """Judgements of the cases, in order; see `Player`."""
@@ -168,9 +227,14 @@ def _call_text(name: str, args: Sequence[Plain], outcome: Outcome) -> str:
 class PropertyPlayer(FunctionPlayer):
     """Plays `Holds`: the property runs beside the specs and asks the subject through here."""
 
+    def __init__(self, claim: Claim, site: Site, budget: Budget, hash_seed: int = 0) -> None:
+        super().__init__(claim, site, budget, hash_seed)
+        self._calls: list[list[Call]] = []
+        self._asks_once = False
+
     def play(self, cases: Sequence[Plain]) -> list[Judgement]:
         """Judgements of the cases, in order; see `Player`."""
-        self._calls: list[list[Call]] = [[] for _ in cases]
+        self._calls = [[] for _ in cases]
         self._lost = self._unfit = ""
         outcome = self.spec.call(
             "refute.specs.property:judge",
@@ -179,26 +243,46 @@ class PropertyPlayer(FunctionPlayer):
             list(self.subjects),
             list(cases),
             Remote(self._relay, callable=True),
+            self._asks_once and len(cases) > 1,
             timeout_s=min(self.wall_s, self.call_s * (len(cases) + 2)),
         )
         verdicts = outcome.value
         if outcome.kind != "returned" or type(verdicts) is not list:
             return [Judgement("unfit", observed=f"{self.params['prop']} {says(outcome)}")]
+        self._asks_once = max(map(len, self._calls), default=0) <= 1
         return [
             self._judgement(case, calls, status, why)
             for case, calls, (status, why) in zip(cases, self._calls, verdicts, strict=False)
         ]
 
     def _relay(self, _: str, args: tuple[Plain, ...]) -> Plain:
-        """Answer one call that the property makes of a subject."""
-        index, name, values, kwargs = args
-        kind = opaque_type([values, kwargs])
+        """Answer one call that the property makes of a subject, or the first calls of many."""
+        kind, *asked = args
+        if kind == "ask":
+            index, name, values, kwargs = asked
+            if not self._given_plain(name, [values, kwargs]):
+                return ("lost",)
+            outcome = self.ask(name, values, kwargs)
+            return self._answer(index, name, [*values, *kwargs.values()], outcome)
+        answers: list[Plain] = []
+        for name, group in itertools.groupby(asked[0], key=lambda question: question[1]):
+            questions = list(group)
+            rows = [values for _, _, values in questions]
+            if self._lost or not self._given_plain(name, rows):
+                break
+            outcomes = self.ask_each(name, rows)
+            for (index, _, values), outcome in zip(questions, outcomes, strict=False):
+                answers.append(self._answer(index, name, values, outcome))
+        return answers + [("lost",)] * (len(asked[0]) - len(answers))
+
+    def _given_plain(self, name: str, values: Plain) -> bool:
+        kind = opaque_type(values)
         if kind:
             self._unfit = f"{name} was given a value of type {kind}, which is not plain data"
-            return ("lost",)
-        outcome = self.ask(name, values, kwargs)
-        shown_args = [*values, *kwargs.values()]
-        self._calls[index].append((name, shown_args, outcome))
+        return not kind
+
+    def _answer(self, index: int, name: str, values: list[Plain], outcome: Outcome) -> Plain:
+        self._calls[index].append((name, values, outcome))
         if outcome.kind == "returned":
             return ("returned", outcome.value)
         if outcome.kind == "raised" and outcome.loaded:
@@ -231,10 +315,18 @@ class EqualsPlayer(FunctionPlayer):
 
     def play(self, cases: Sequence[Plain]) -> list[Judgement]:
         """Judgements of the cases, in order; see `Player`."""
+        verdicts = list(zip(cases, self._assumed(cases), strict=False))
+        kept = [list(case.values()) for case, (status, _) in verdicts if status == "held"]
+        reference = self.params["reference"]
+        rights = iter(call_each(lambda: self.spec, reference, reference, kept, self.call_s))
+        lefts = iter(self.ask_each(next(iter(self.subjects)), kept))
         judged: list[Judgement] = []
-        for case, (status, why) in zip(cases, self._assumed(cases), strict=False):
+        for case, (status, why) in verdicts:
             if status == "held":
-                judged.append(self._compare(case))
+                left, right = next(lefts, None), next(rights, None)
+                if left is None or right is None:
+                    break
+                judged.append(self._compare(case, left, right))
             elif status == "discarded":
                 judged.append(Judgement("discarded"))
             else:
@@ -253,14 +345,12 @@ class EqualsPlayer(FunctionPlayer):
             return [("unfit", f"{assume} {says(outcome)}")]
         return [(str(status), str(why)) for status, why in verdicts]
 
-    def _compare(self, case: Plain) -> Judgement:
+    def _compare(self, case: Plain, given: Outcome, right: Outcome) -> Judgement:
         name, values = next(iter(self.subjects)), list(case.values())
         reference = self.params["reference"]
-        right = self.spec.call(reference, *values, timeout_s=self.call_s)
         unfit = not_judgeable(reference, right)
         if unfit or right.kind not in ("returned", "raised") or not right.loaded:
             return Judgement("unfit", observed=unfit or f"{reference} {says(right)}")
-        given = self.ask(name, values, {})
         if agree(given, right):
             return Judgement("held", asked=1)
         unfit = not_judgeable(name, given)

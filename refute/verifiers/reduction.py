@@ -17,7 +17,7 @@ from refute.verifiers.playing import Judgement, Player, play_last
 
 SHRINK_TRIES = 1000
 HISTORY_TRIES = 60
-SHRINK_S = 10.0  # wall seconds; they decide how small a counterexample gets, never a verdict
+SHRINK_S = 5.0  # wall seconds; they decide how small a counterexample gets, never a verdict
 
 
 class Shrinker:
