@@ -17,12 +17,12 @@ from refute.cli.check_run import judge
 from refute.cli.output import Outputs, add_outputs, progress_line
 from refute.cli.parsing import Parser, whole_number
 from refute.cli.place import Place, place_of
-from refute.cli.setting import read_settings
 from refute.cli.targets import claims_of
 from refute.config import read_config
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
 from refute.site import Site
+from refute.specs.machine.settings import parse_settings
 
 EXAMPLES = """
 refute check examples/journalfs/rename_spec.py
@@ -40,7 +40,7 @@ Check the machines and claims of one file.
 Exit 0: every claim is established. 1: one is refuted. 2: the input cannot be read.
 3: something is not established."""
 _NAME = "NAME: a machine, a property or a claim; by default everything in the file"
-_SET = "a constant of a machine; 2..6 and 2,4,8 sweep; may be repeated"
+_SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +75,7 @@ def run(argv: Sequence[str]) -> int:
     path, name = split_target(parsed.target)
     place = place_of(path)
     roots = place.roots(read_config(place.tree).roots)
-    claims = claims_of(place, roots, name, read_settings(parsed.settings))
+    claims = claims_of(place, roots, name, parse_settings(parsed.settings))
     progress = progress_line(sys.stderr)
     record = judge(claims, Site(place.tree, place.tree, roots), parsed.budget, progress)
     progress("")
