@@ -160,7 +160,7 @@ def live_order(value: Any) -> tuple[Any, ...]:
     fields = getattr(type(value), "__dataclass_fields__", None)
     if fields is not None:
         inside = tuple(live_order(getattr(value, name)) for name in fields)
-        return (4, type(value).__qualname__, inside)
+        return (4, type(value).__name__, inside)
     if isinstance(value, frozenset):
         return (5, tuple(sorted(map(live_order, frozenset.__iter__(value)))))
     if isinstance(value, Mapping):
@@ -168,4 +168,4 @@ def live_order(value: Any) -> tuple[Any, ...]:
     if isinstance(value, Sequence):
         return (3, tuple(map(live_order, value)))
     members = list(type(value))  # an Enum
-    return (2, type(value).__qualname__, members.index(value))
+    return (2, type(value).__name__, members.index(value))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 
-class Disabled(Exception):  # noqa: N818 - not an error: the step is not enabled here
+class Disabled(Exception):
     """A false `when`, or an `any_of` of nothing: the whole atomic step is undone."""
 
 
-class IllDefined(Exception):  # noqa: N818 - names the claim it refutes
+class IllDefined(Exception):
     """A step or predicate that has no meaning in some state."""
 
 

@@ -125,9 +125,16 @@ class Meaning:
         for at in range(len(self.processes)):
             yield from self.process(at, world)
 
-    def action(
-        self, action: Action, params: tuple[Value, ...], world: World
-    ) -> Iterator[Taken]:
+    def step(self, name: str, params: tuple[Value, ...], world: World) -> Iterator[Taken]:
+        """Every outcome of the action or process of this name with these parameters."""
+        for action in self.ir.actions:
+            if action.name == name:
+                yield from self.action(action, params, world)
+        for at, (process, given) in enumerate(self.processes):
+            if process.name == name and given == params:
+                yield from self.process(at, world)
+
+    def action(self, action: Action, params: tuple[Value, ...], world: World) -> Iterator[Taken]:
         """Every outcome of an action with these parameters."""
         for way in self.execute(action.body, self._begin(action.params, params, world)):
             after = World(tuple(way.variables.values()), world.places)
@@ -141,10 +148,16 @@ class Meaning:
             return
         way = self._begin(process.params, params, world)
         names = next(
-            (b.end.live for b in process.blocks if getattr(b.end, "live", None) is not None
-             and b.end.target == block), ()  # type: ignore[union-attr]
+            (
+                b.end.live
+                for b in process.blocks
+                if getattr(b.end, "live", None) is not None and b.end.target == block
+            ),
+            (),  # type: ignore[union-attr]
         )
-        way = dataclasses.replace(way, locals={**way.locals, **dict(zip(names, kept, strict=False))})
+        way = dataclasses.replace(
+            way, locals={**way.locals, **dict(zip(names, kept, strict=False))}
+        )
         for ended, place in self._run(process, process.blocks[block], way):
             places = (*world.places[:at], place, *world.places[at + 1 :])
             after = World(tuple(ended.variables.values()), places)
@@ -353,9 +366,7 @@ class Meaning:
                 return tuple(range(*values))
         return self._containers(expr, values, kinds, way)
 
-    def _containers(
-        self, expr: Expr, values: list[Value], kinds: list[t.Type], way: _Way
-    ) -> Value:
+    def _containers(self, expr: Expr, values: list[Value], kinds: list[t.Type], way: _Way) -> Value:
         items = tuple(self.items(expr.args[0], way)) if expr.args and _iterable(kinds[0]) else ()
         match expr.op:
             case "toset":

@@ -7,11 +7,17 @@ interpreter; engines take the IR.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from refute.claim import Claim
 from refute.errors import UsageError
+from refute.site import Site
 from refute.specs.machine.frontend import translate
 from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.resolve import Resolver
+from refute.specs.machine.statement import claims_of
+from refute.specs.machine.types import Type
 
 
 class Machine:
@@ -19,6 +25,7 @@ class Machine:
 
     _state: dict[str, Any]
     _constants: Mapping[str, int]
+    _types: tuple[Resolver, Mapping[str, Type]]
 
     @classmethod
     def build(cls, **constants: int) -> Model:
@@ -28,7 +35,8 @@ class Machine:
         return Model(cls, translate(cls, constants))
 
     def _admit(self, name: str, value: Any) -> Any:
-        raise NotImplementedError
+        resolver, kinds = self._types
+        return resolver.thaw(resolver.freeze(value, kinds[name]), kinds[name])
 
 
 class Model:
@@ -47,6 +55,23 @@ class Model:
     def reference(self) -> str:
         """`module:qualname` of the class."""
         return f"{self.ir.module}:{self.ir.name}"
+
+    def claims(self) -> tuple[Claim, ...]:
+        """One claim for each property, to be judged where `site` says."""
+        return claims_of(self.ir, self.reference, self._relative())
+
+    def site(self) -> Site:
+        """The tree the machine's module comes from, as it is imported in this interpreter."""
+        root = self._root()
+        return Site(root, root, (".",))
+
+    def _root(self) -> Path:
+        depth = self.ir.module.count(".")
+        file = Path(self.ir.file).resolve()
+        return file.parents[depth + (file.name == "__init__.py")]
+
+    def _relative(self) -> str:
+        return Path(self.ir.file).resolve().relative_to(self._root()).as_posix()
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v}" for k, v in self.ir.constants)

@@ -18,7 +18,16 @@ from refute.specs.machine import types as t
 from refute.specs.machine.containers import Map, Seq, Set
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.language import OrderedSort, Range, Sort, Upto
-from refute.specs.machine.values import Value, conforms, domain, members, order, tag_of
+from refute.specs.machine.values import (
+    Value,
+    atom,
+    conforms,
+    domain,
+    members,
+    order,
+    tag,
+    tag_of,
+)
 
 Refuse = Callable[[str, str], Exception]
 
@@ -236,3 +245,24 @@ _TYPES = (
     "bool, Annotated[int, Range(lo, hi)], Enum, Sort, OrderedSort, tuple, frozen dataclass, "
     "T | None, Set, Map, Annotated[Seq[T], Upto(n)]"
 )
+
+
+def embed(value: Any) -> Value:
+    """A live object as a value, by its own class; for comparing choices."""
+    if value is None or type(value) in (bool, int):
+        return value
+    name = type(value).__name__
+    if isinstance(value, Sort):
+        return atom(name, value._index, repr(value))
+    if isinstance(value, enum.Enum):
+        return atom(name, list(type(value)).index(value), f"{name}.{value.name}")
+    if dataclasses.is_dataclass(value):
+        names = tuple(f.name for f in dataclasses.fields(value))
+        return (tag(name, names), *(embed(getattr(value, n)) for n in names))
+    if isinstance(value, set | frozenset):
+        return frozenset(map(embed, value))
+    if isinstance(value, Mapping):
+        return tuple(map(embed, value.values()))
+    if isinstance(value, list | tuple):
+        return tuple(map(embed, value))
+    return _UNFIT

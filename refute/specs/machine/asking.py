@@ -1,0 +1,115 @@
+"""The parent's side of machines: ask a worker what is in a file, and get claims, IRs and plays.
+
+Everything a worker answers may be malformed or hostile; it is data, and passes the constructors.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from refute import errors
+from refute.claim import Claim
+from refute.closure import closure_of, module_names
+from refute.errors import RefuteError, UnreadableInput
+from refute.plain import Plain
+from refute.sandbox import Limits, Outcome, Worker, open_worker
+from refute.site import Site
+from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.statement import claims_of
+
+LIMITS = Limits(cpu_s=20.0, wall_s=30.0)
+_ERRORS = ("UsageError", "Unsupported", "UnreadableInput", "IllegalClaim")
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """The machines of a file: their claims, and the site that their references are read in."""
+
+    claims: tuple[Claim, ...]
+    site: Site
+
+
+def machines_in(
+    file: Path,
+    tree: Path,
+    roots: Sequence[str] = (".", "src"),
+    settings: Mapping[str, Sequence[int]] | None = None,
+    only: str = "",
+) -> tuple[Claim, ...]:
+    """The claims of all machines in a file; none when it has none. See `find_machines`."""
+    return find_machines(file, tree, roots, settings, only).claims
+
+
+def find_machines(
+    file: Path,
+    tree: Path,
+    roots: Sequence[str] = (".", "src"),
+    settings: Mapping[str, Sequence[int]] | None = None,
+    only: str = "",
+) -> Found:
+    """The claims of the machines in a file, and where to judge them.
+
+    tree: the directory that `roots` are relative to; a file outside it, or with a path that is no
+    module's, has its own directory as tree. settings: from `parse_settings`, ranges swept. only:
+    one machine by name. Raises UsageError, Unsupported and UnreadableInput.
+    """
+    path, tree = file.resolve(), tree.resolve()
+    if not path.is_file():
+        raise UnreadableInput(f"{file} is not a file", thing="file", value=str(file))
+    names = module_names(path.relative_to(tree).as_posix(), roots) if tree in path.parents else ()
+    if not names:
+        tree, roots = path.parent, (".",)
+        names = module_names(path.name, roots)
+    if not names:
+        raise UnreadableInput(
+            f"{path.name} cannot be imported under that name",
+            thing="file",
+            value=str(file),
+            next_step="give the file a name that is a Python identifier",
+        )
+    relative = path.relative_to(tree).as_posix()
+    sizes = {name: list(values) for name, values in (settings or {}).items()}
+    closure = closure_of(tree, roots, (f"{names[0]}:machines",), ())
+    with open_worker(tree, sorted({*closure.files, relative}), roots, LIMITS) as worker:
+        target = "refute.specs.machine.loading:describe_module"
+        found = answer(worker.call(target, names[0], sizes, only), str(file))
+    machines = [MachineIR.from_plain(data) for data in found]
+    claims = [c for ir in machines for c in claims_of(ir, f"{names[0]}:{ir.name}", relative)]
+    return Found(tuple(claims), Site(tree, tree, tuple(roots)))
+
+
+def describe(worker: Worker, reference: str, constants: Mapping[str, int]) -> MachineIR:
+    """The IR of one machine, from a worker that can import it. Raises RefuteError."""
+    target = "refute.specs.machine.loading:describe"
+    ir = MachineIR.from_plain(answer(worker.call(target, reference, dict(constants)), reference))
+    if not isinstance(ir, MachineIR):
+        raise UnreadableInput(f"{reference} gave no machine", thing=reference)
+    return ir
+
+
+def answer(outcome: Outcome, thing: str) -> Plain:
+    """The value out of a guarded answer. Raises the error that the worker reported as data."""
+    value = outcome.value
+    if outcome.kind != "returned" or type(value) is not dict:
+        why = " ".join(p for p in (outcome.error, outcome.message, outcome.detail) if p)
+        raise UnreadableInput(
+            f"{thing} cannot be read: the worker {outcome.kind}: {why}", thing=thing
+        )
+    if "error" in value:
+        raise _error(value["error"] if type(value["error"]) is dict else {}, thing)
+    return value.get("value")
+
+
+def _error(data: Mapping[str, Plain], thing: str) -> RefuteError:
+    kind = data.get("kind")
+    cls: type[RefuteError] = getattr(errors, kind) if kind in _ERRORS else UnreadableInput
+    possible = data.get("possible")
+    return cls(
+        str(data.get("message") or f"{thing} cannot be read"),
+        thing=str(data.get("thing") or thing),
+        value=data.get("value"),
+        possible=[str(p) for p in possible] if type(possible) is list else (),
+        next_step=str(data.get("next") or ""),
+    )

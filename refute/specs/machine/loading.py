@@ -1,0 +1,127 @@
+"""The side of machines that runs in a worker: loading a module, describing, playing.
+
+The parent never imports a spec module. It asks for the IR, which is plain data, and for plays of
+traces; errors that the user caused come back as data too, so that they keep their four facts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from refute.errors import RefuteError, UsageError
+from refute.plain import Plain
+from refute.specs.machine.frontend import FrontEnd, translate
+from refute.specs.machine.language import mark_of
+from refute.specs.machine.model import Machine
+from refute.specs.machine.plainrun import Play, Unplayable
+from refute.specs.machine.settings import combinations
+
+
+def machine_class(reference: str) -> type[Machine]:
+    """The class that `module:qualname` names. Raises UsageError when it is no machine."""
+    module, _, name = reference.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if isinstance(found, type) and issubclass(found, Machine):
+        return found
+    raise UsageError(
+        f"{reference} is not a machine",
+        thing=reference,
+        next_step="name a class that derives from refute.machine.Machine",
+    )
+
+
+def _guarded(work: Callable[[], Plain]) -> dict[str, Plain]:
+    """What the work gives, or the user's error, as data."""
+    try:
+        return {"value": work()}
+    except RefuteError as error:
+        data = error.to_json()
+        return {"error": {**data, "kind": type(error).__name__}}
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f"{frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else ""
+        message = f"{place}: {type(error).__name__}: {error}"
+        return {"error": {"kind": "UnreadableInput", "message": message, "thing": place}}
+
+
+def describe(reference: str, constants: Mapping[str, int]) -> dict[str, Plain]:
+    """The IR of one machine as plain data under "value", or "error"."""
+    return _guarded(lambda: translate(machine_class(reference), constants).to_plain())
+
+
+def play(
+    reference: str, constants: Mapping[str, int], cases: Sequence[Mapping[str, Plain]]
+) -> dict[str, Plain]:
+    """What each trace shows on the plain machine; see `Play.judge`. "unplayable" says why not."""
+
+    def work() -> Plain:
+        cls = machine_class(reference)
+        return [_play(cls, constants, case) for case in cases]
+
+    return _guarded(work)
+
+
+def _play(cls: type, constants: Mapping[str, int], case: Mapping[str, Plain]) -> Plain:
+    try:
+        return Play(cls, constants, case).judge()
+    except Unplayable as error:
+        return {"unplayable": error.message, "broke": False, "states": []}
+
+
+def describe_module(
+    module: str, settings: Mapping[str, Sequence[int]], only: str
+) -> dict[str, Plain]:
+    """The IRs of all machines that a module defines, under every combination of the settings."""
+    return _guarded(lambda: _describe_module(module, settings, only))
+
+
+def _describe_module(module: str, settings: Mapping[str, Sequence[int]], only: str) -> list[Plain]:
+    loaded = importlib.import_module(module)
+    machines = [
+        found
+        for found in vars(loaded).values()
+        if isinstance(found, type) and issubclass(found, Machine) and _own(found, module)
+    ]
+    if only:
+        machines = [_only(machines, module, only)]
+    unknown = set(settings)
+    made: list[Plain] = []
+    for cls in machines:
+        names = FrontEnd(cls, {}).names()
+        unknown -= names
+        chosen = {n: tuple(v) for n, v in settings.items() if n in names}
+        made += [translate(cls, row).to_plain() for row in combinations(chosen)]
+    if unknown and machines:
+        every = sorted(set().union(*(FrontEnd(cls, {}).names() for cls in machines)))
+        raise UsageError(
+            f"no machine here has a constant or Sort called {min(unknown)}",
+            thing=min(unknown),
+            possible=every,
+            next_step=f"drop --set {min(unknown)}=…",
+        )
+    return made
+
+
+def _own(cls: type[Machine], module: str) -> bool:
+    steps = [n for n in dir(cls) if (m := mark_of(getattr(cls, n, None))) and m.kind in _STEPS]
+    return cls.__module__ == module and bool(steps)
+
+
+def _only(machines: Sequence[type[Machine]], module: str, name: str) -> type[Machine]:
+    for cls in machines:
+        if cls.__qualname__ == name:
+            return cls
+    raise UsageError(
+        f"{module} has no machine called {name}",
+        thing=name,
+        possible=[cls.__qualname__ for cls in machines],
+        next_step="name one of its machines, or none for all",
+    )
+
+
+_STEPS = ("action", "process")

@@ -1,0 +1,109 @@
+"""The second engine: a complete search by the tree-walking meaning of a machine.
+
+It shares no search and no evaluation with the compiled engine, so that "never reached" rests on
+two programs. It also walks single traces, which is how a replay of the plain class is compared
+with the IR.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from refute.plain import Plain
+from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.meaning import Meaning, World
+from refute.specs.machine.values import pack_value, unpack_value
+
+
+class Confirm:
+    """A search by `Meaning`, a slice at a time; runs in a worker."""
+
+    def __init__(self, ir: MachineIR) -> None:
+        self.meaning = Meaning(ir)
+        self.seen: dict[World, None] = dict.fromkeys(self.meaning.starts())
+        self.inside = [w for w in self.seen if self._inside(w)]
+        self.generated = len(self.inside)
+        self.reached: set[str] = set()
+        self.fired: set[str] = set()
+        self.at = 0
+        for world in self.inside:
+            self._look(world)
+
+    def _inside(self, world: World) -> bool:
+        return all(self.meaning.holds(p, world) for p in self.meaning.ir.of_kind("constraint"))
+
+    def _look(self, world: World) -> None:
+        for prop in self.meaning.ir.of_kind("reachable"):
+            if prop.name not in self.reached and self.meaning.holds(prop, world):
+                self.reached.add(prop.name)
+
+    def advance(self, seconds: float) -> dict[str, Plain]:
+        """Search on for about so long. An exception of the machine ends it as it is."""
+        until = time.monotonic() + seconds
+        while self.at < len(self.inside) and time.monotonic() < until:
+            for taken in self.meaning.steps(self.inside[self.at]):
+                self.generated += 1
+                self.fired.add(taken.name)
+                self._meet(taken.after)
+            self.at += 1
+        return {
+            "distinct": len(self.inside),
+            "generated": self.generated,
+            "finished": self.at == len(self.inside),
+            "reached": sorted(self.reached),
+            "fired": sorted(self.fired),
+        }
+
+    def _meet(self, world: World) -> None:
+        if world in self.seen:
+            return
+        self.seen[world] = None
+        if self._inside(world):
+            self.inside.append(world)
+            self._look(world)
+
+
+def open_confirm(data: Plain) -> Confirm:
+    """A search of the machine given as plain data; runs in a worker."""
+    return Confirm(MachineIR.from_plain(data))
+
+
+def walk(data: Plain, case: Mapping[str, Plain]) -> list[Plain]:
+    """The variables' values along a trace, by the meaning of the IR; shorter when it gets stuck.
+
+    Runs in a worker, as a machine's own steps may be long.
+    """
+    meaning = Meaning(MachineIR.from_plain(data))
+    start = tuple(map(unpack_value, case["start"]))
+    world = next((w for w in meaning.starts() if w.variables == start), None)
+    passed: list[Plain] = []
+    for step in [None, *case["steps"]]:
+        if step is not None and world is not None:
+            world = _follow(meaning, world, step)
+        if world is None:
+            break
+        passed.append([pack_value(v) for v in world.variables])
+    return passed
+
+
+def _follow(meaning: Meaning, world: World, step: Mapping[str, Plain]) -> World | None:
+    params = tuple(map(unpack_value, step["params"]))
+    choices = tuple(map(unpack_value, step["choices"]))
+    try:
+        for taken in meaning.step(str(step["do"]), params, world):
+            if taken.choices == choices:
+                return taken.after
+    except Exception:
+        return None
+    return None
+
+
+def differences(plain: Sequence[Plain], meant: Sequence[Plain]) -> str:
+    """Where two runs of one trace part, in words; empty when they agree."""
+    for at, (left, right) in enumerate(zip(plain, meant, strict=False)):
+        if left != right:
+            return f"after {at} steps the class and its IR have different states"
+    if len(plain) != len(meant):
+        return f"the class goes {len(plain) - 1} steps, its IR {len(meant) - 1}"
+    return ""

@@ -1,0 +1,314 @@
+"""The model checker: all properties of a machine by one exhaustive search.
+
+The machine's module is loaded in a worker, which gives its IR; the search runs in another worker
+that holds nothing of the tree, a slice at a time. A search that a budget cut, or that met a step
+that raises, has not covered everything and says so: UNKNOWN, with what was covered.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+
+from refute import plain
+from refute.budget import Budget, Clock
+from refute.claim import Claim, Verdict
+from refute.errors import RefuteError, UsageError
+from refute.evidence import Cost, Finding, Scope
+from refute.plain import Plain
+from refute.replay import Counterexample, Replayer, Step
+from refute.sandbox import Limits, Worker, open_worker
+from refute.site import Site
+from refute.specs.machine.asking import describe
+from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
+from refute.verifiers import Progress
+from refute.verifiers.model.playing import MachineReplayer
+
+NAME = "model checker (compiled Python, breadth-first)"
+SECOND = "tree walk of the IR"
+VERSION = "1"
+SLICE_S = 0.5
+SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and replays
+
+SEARCH = "refute.verifiers.model.search:open_search"
+CONFIRM = "refute.verifiers.model.confirm:open_confirm"
+
+
+@dataclasses.dataclass(frozen=True)
+class Searched:
+    """What one search found. stopped: why it is not complete, empty when it is."""
+
+    ir: MachineIR
+    report: Mapping[str, Plain]
+    stopped: str
+    cpu_s: float
+    wall_s: float
+    isolation: str
+    confirmed: Mapping[str, Plain] = dataclasses.field(default_factory=dict)
+
+
+class ModelChecker:
+    """Explicit-state model checking by the compiled engine."""
+
+    name = NAME
+    version = VERSION
+    cost = 1
+    search = SEARCH
+
+    def declines(self, claim: Claim) -> str:
+        """Takes every statement of kind "machine"."""
+        return "" if claim.statement.kind == "machine" else "not a claim about a machine"
+
+    def group(self, claim: Claim) -> Hashable:
+        """All properties of one machine with the same constants share a search."""
+        return claim.subject, plain.digest(dict(claim.statement.params["constants"]))
+
+    def run(
+        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
+    ) -> Sequence[Finding]:
+        """One search, one finding for each claim."""
+        try:
+            searched = self._searched(claims, budget, site, progress)
+        except UsageError:
+            raise
+        except RefuteError as error:
+            return [self._unknown(str(error)) for _ in claims]
+        return [self._finding(claim, searched) for claim in claims]
+
+    def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
+        """Plays traces on the real class."""
+        return MachineReplayer(claim, site, budget)
+
+    def _unknown(self, reason: str) -> Finding:
+        return Finding(self.name, self.version, Verdict.UNKNOWN, reason=reason)
+
+    def _searched(
+        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
+    ) -> Searched:
+        clock = budget.clock()
+        claim = claims[0]
+        with site.subject_worker(claim, Limits.from_budget(budget)) as worker:
+            ir = describe(worker, claim.subject, claim.statement.params["constants"])
+        data = ir.to_plain()
+        with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
+            report, stopped = self._explore(worker, data, budget, clock, progress)
+            cpu, isolation = worker.cpu_s, worker.isolation
+        found = Searched(ir, report, stopped, cpu, clock.spent, isolation)
+        if _needs_second(claims, found) and not stopped:
+            confirmed = self._confirmed(data, budget, clock, progress)
+            found = dataclasses.replace(found, confirmed=confirmed)
+        return found
+
+    def _explore(
+        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
+    ) -> tuple[Mapping[str, Plain], str]:
+        """The report of a search that ran until it was complete, or the budget or memory ended."""
+        made = worker.create(self.search, data, timeout_s=clock.left or 1.0)
+        if made.kind != "returned":
+            why = f"{made.kind}: {made.error} {made.message or made.detail}"
+            return {}, f"the search could not start ({why})"
+        counts: Mapping[str, Plain] = {}
+        stopped = ""
+        while not counts.get("finished") and not stopped:
+            outcome = worker.invoke(made.value, "advance", SLICE_S, timeout_s=clock.left + 5.0)
+            if outcome.kind != "returned" or type(outcome.value) is not dict:
+                what = outcome.error or outcome.kind
+                return counts, f"the search ended after {_counted(counts)}: {what}"
+            counts = outcome.value
+            progress(_counted(counts))
+            over = (
+                worker.cpu_s > SEARCH_SHARE * budget.cpu_s
+                or clock.spent > SEARCH_SHARE * budget.wall_s
+            )
+            if over and not counts["finished"]:
+                stopped = f"the budget ended after {_counted(counts)}, {counts['left']} to expand"
+        outcome = worker.invoke(made.value, "report", timeout_s=clock.left + 5.0)
+        if outcome.kind != "returned" or type(outcome.value) is not dict:
+            return counts, f"the search's report was lost: {outcome.error or outcome.kind}"
+        return outcome.value, stopped
+
+    def _confirmed(
+        self, data: Plain, budget: Budget, clock: Clock, progress: Progress
+    ) -> Mapping[str, Plain]:
+        """The counts of a complete search by the second engine; empty if it did not finish."""
+        with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
+            made = worker.create(CONFIRM, data)
+            while made.kind == "returned" and worker.cpu_s < 0.9 * budget.cpu_s and clock.left > 1:
+                outcome = worker.invoke(made.value, "advance", SLICE_S)
+                if outcome.kind != "returned" or type(outcome.value) is not dict:
+                    return {}
+                progress(f"second engine: {outcome.value['distinct']} states")
+                if outcome.value["finished"]:
+                    found: Mapping[str, Plain] = outcome.value
+                    return found
+        return {}
+
+    def _finding(self, claim: Claim, searched: Searched) -> Finding:
+        prop = str(claim.statement.params["prop"])
+        problem = _misstated(prop, claim.statement.existential, searched.ir)
+        if problem:
+            return dataclasses.replace(self._unknown(problem), isolation=searched.isolation)
+        cases = self._cases(prop, searched)
+        reason = "" if cases else _cut(prop, searched)
+        exhausted = not cases and not reason
+        if claim.statement.existential:
+            return self._existential(prop, searched, cases, reason, exhausted)
+        verdict = Verdict.EXHAUSTED if exhausted else Verdict.UNKNOWN
+        if cases:
+            reason = "a trace breaks it"
+        return self._made(searched, verdict, reason, cases, exhausted)
+
+    def _made(
+        self,
+        searched: Searched,
+        verdict: Verdict,
+        reason: str,
+        cases: tuple[Counterexample, ...],
+        exhausted: bool,
+        confirmed_by: str = "",
+    ) -> Finding:
+        ir, report = searched.ir, searched.report
+        constraints = [p.name for p in ir.of_kind("constraint")]
+        inside = f" within {', '.join(constraints)}" if constraints else ""
+        names = ("distinct", "generated", "depth", "outside")
+        return Finding(
+            self.name,
+            self.version,
+            verdict,
+            reason=reason,
+            scope=Scope(
+                text=f"all {report.get('distinct', 0)} reachable states{inside}"
+                if exhausted
+                else f"{report.get('distinct', 0)} states{inside}",
+                bounds=dict(ir.constants),
+                depths={"depth": report.get("depth", 0)},
+            ),
+            tried=report.get("distinct", 0),
+            counterexamples=cases,
+            exhausted=exhausted,
+            confirmed_by=confirmed_by,
+            assumptions=tuple(f"nothing is claimed beyond the constraint {c}" for c in constraints),
+            isolation=searched.isolation,
+            cost=Cost(searched.cpu_s, searched.wall_s),
+            statistics={n: report[n] for n in names if n in report},
+        )
+
+    def _existential(
+        self,
+        prop: str,
+        searched: Searched,
+        cases: tuple[Counterexample, ...],
+        reason: str,
+        exhausted: bool,
+    ) -> Finding:
+        if cases or not exhausted:
+            return self._made(searched, Verdict.UNKNOWN, reason or "shown", cases, exhausted)
+        agreed = _agreement(prop, searched)
+        silent = ", ".join(searched.report["silent"])
+        what = f"never taken: {silent}" if prop == ALL_FIRE else f"{prop} holds in no state"
+        why = f"{what}, in all {searched.report['distinct']} reachable states"
+        if not agreed:
+            why += "; the second engine did not confirm this within the budget"
+        return self._made(searched, Verdict.UNKNOWN, why, (), True, SECOND if agreed else "")
+
+    def _cases(self, prop: str, searched: Searched) -> tuple[Counterexample, ...]:
+        """The counterexamples (or examples) for a property, as the search's traces."""
+        report = searched.report
+        hits: Mapping[str, Plain] = report.get("hits", {})
+        if prop == ALL_FIRE:
+            fired = report.get("fired", [])
+            return () if report.get("silent") or not fired else (self._case(fired),)
+        if prop:
+            return (self._case([hits[prop]]),) if prop in hits else ()
+        shown = {p.name for p in searched.ir.of_kind("reachable")}
+        return tuple(self._case([hit]) for name, hit in hits.items() if name not in shown)
+
+    def _case(self, traces: Sequence[Plain]) -> Counterexample:
+        last = max(traces, key=lambda trace: len(trace["steps"]))
+        return Counterexample(
+            engine=self.name,
+            inputs={"cases": [trace["case"] for trace in traces]},
+            steps=tuple(Step(s["text"], s["changes"]) for s in last["steps"]),
+            observed=str(last["why"]),
+            expected=_expected(str(last["case"]["property"])),
+        )
+
+
+def _worker(empty: Path, budget: Budget) -> Worker:
+    return open_worker(empty, (), (".",), Limits.from_budget(budget))
+
+
+def _counted(counts: Mapping[str, Plain]) -> str:
+    return (
+        f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
+        f"depth {counts.get('depth', 0)}"
+    )
+
+
+def _expected(prop: str) -> str:
+    known = {
+        DEADLOCK_FREE: "a step is enabled, or the machine may stop here",
+        WELL_DEFINED: "every step and predicate has a value within its type",
+    }
+    return known.get(prop, f"{prop} is True")
+
+
+def _misstated(prop: str, existential: bool, ir: MachineIR) -> str:
+    """Why a claim names no property of the machine in this way; empty when it does."""
+    universal = [p.name for k in ("invariant", "transition") for p in ir.of_kind(k)]
+    shown = [p.name for p in ir.of_kind("reachable")] + [ALL_FIRE]
+    if prop in ([*shown] if existential else [*universal, DEADLOCK_FREE, WELL_DEFINED, ALL]):
+        return ""
+    if existential and prop in universal:
+        return f"{prop} must always hold: state it with Satisfies"
+    if not existential and prop in shown:
+        return f"{prop} is @reachable: state it with Reaches"
+    possible = ", ".join(universal + shown)
+    return f"{ir.name} has no property {prop!r}; possible: {possible}"
+
+
+def _cut(prop: str, searched: Searched) -> str:
+    """Why the search does not decide a property it found no trace for; empty when it does."""
+    report = searched.report
+    if searched.stopped:
+        return searched.stopped
+    if not report.get("distinct") and not report.get("outside"):
+        return "vacuous: the machine has no initial state"
+    if report["raised"] and prop != WELL_DEFINED:
+        return (
+            f"{report['raised']} steps or predicates raise or leave a type's range, and nothing "
+            "is known beyond them; see well_defined"
+        )
+    existential = prop == ALL_FIRE or prop in {p.name for p in searched.ir.of_kind("reachable")}
+    if existential and report["outside"]:
+        return f"not found, and the constraint cuts the search at {report['outside']} states"
+    if prop == ALL:
+        shown = {p.name for p in searched.ir.of_kind("reachable")} - set(report["hits"])
+        missing = [f"{name} is never reached" for name in sorted(shown)]
+        missing += [f"{name} never takes a step" for name in report["silent"]]
+        return "; ".join(missing)
+    return ""
+
+
+def _needs_second(claims: Sequence[Claim], searched: Searched) -> bool:
+    """Whether some claim is refuted by the search being complete."""
+    props = [str(c.statement.params["prop"]) for c in claims if c.statement.existential]
+    known = {p.name for p in searched.ir.of_kind("reachable")}
+    hits = searched.report.get("hits", {})
+    return any(
+        (p in known and p not in hits) or (p == ALL_FIRE and searched.report.get("silent"))
+        for p in props
+    )
+
+
+def _agreement(prop: str, searched: Searched) -> bool:
+    """Whether the second engine finished, with the same counts and without an example either."""
+    second, first = searched.confirmed, searched.report
+    if not second or any(second[n] != first[n] for n in ("distinct", "generated")):
+        return False
+    if prop == ALL_FIRE:
+        return not set(first["silent"]) & set(second["fired"])
+    return prop not in second["reached"]

@@ -1,0 +1,241 @@
+"""Breadth-first search of all reachable states, one search for all properties of a machine.
+
+Breadth first makes the first counterexample found a shortest one. Counts follow TLC: initial
+states and every successor count as generated; a successor outside the constraint is generated and
+checked, but neither distinct nor expanded; depth counts states, the initial ones are depth 1.
+
+The search runs in a worker, a slice at a time, so that its owner can show progress and stop it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from refute.plain import Plain
+from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
+from refute.verifiers.model.compiled import Compiled, Instance, Predicate, State, expand
+from refute.verifiers.model.trace import Trace, trace_of
+
+Link = tuple[int, int, tuple[Any, ...]]  # parent's number, instance's number, choices
+
+START: Link = (-1, -1, ())
+
+
+@dataclasses.dataclass(frozen=True)
+class Hit:
+    """Where a property was decided: the links from a start, and what was seen there.
+
+    predicate: for `well_defined`, the property that raises; empty when the last step does.
+    """
+
+    links: tuple[Link, ...]
+    start: State
+    why: str
+    predicate: str = ""
+
+
+class Search:
+    """The search of one machine. Subclasses in tests lie; the harness must notice."""
+
+    def __init__(self, ir: MachineIR) -> None:
+        self.ir = ir
+        self.machine = Compiled(ir)
+        self.numbers: dict[State, int] = {}
+        self.states: list[State] = []
+        self.links: list[Link] = []
+        self.outside: set[State] = set()
+        self.generated = 0
+        self.depth = 0
+        self.level_end = 0
+        self.at = 0
+        self.raised = 0
+        self.hits: dict[str, Hit] = {}
+        self.fired: dict[str, Hit] = {}
+        self.finished = False
+        by_kind = {k: self._kind(k) for k in ("invariant", "transition", "reachable", "terminal")}
+        self.invariants, self.transitions = by_kind["invariant"], by_kind["transition"]
+        self.reachables, self.terminals = by_kind["reachable"], by_kind["terminal"]
+        self.constraints = self._kind("constraint")
+        self._start()
+
+    def _kind(self, kind: str) -> tuple[Predicate, ...]:
+        return tuple(p for p in self.machine.predicates if p.property.kind == kind)
+
+    def _start(self) -> None:
+        filters = self._kind("initial")
+        for state in self.machine.initial_states():
+            try:
+                if not all(p.test(state) for p in filters):
+                    continue
+            except Exception as error:
+                self._raise(START, error, "", state)
+                continue
+            self.generated += 1
+            self._meet(state, START)
+        self.level_end = len(self.states)
+        self.depth = 1 if self.states else 0
+
+    def advance(self, seconds: float) -> dict[str, Plain]:
+        """Search on for about so long; returns the counts so far."""
+        until = time.monotonic() + seconds
+        while not self.finished:
+            for _ in range(64):
+                if self.at == len(self.states):
+                    self.finished = True
+                    break
+                if self.at == self.level_end:
+                    self.level_end = len(self.states)
+                    self.depth += 1
+                self.expand(self.at)
+                self.at += 1
+            if time.monotonic() > until:
+                break
+        return self.statistics()
+
+    def statistics(self) -> dict[str, Plain]:
+        """distinct, generated, depth, left (states not expanded), outside, raised, finished."""
+        return {
+            "distinct": len(self.states),
+            "generated": self.generated,
+            "depth": self.depth,
+            "left": len(self.states) - self.at,
+            "outside": len(self.outside),
+            "raised": self.raised,
+            "finished": self.finished,
+            "decided": len(self.hits),
+        }
+
+    def successors(self, state: State, at: int) -> Iterator[tuple[int, State, tuple[Any, ...]]]:
+        """Every step from a state: instance number, next state, choices."""
+        for number, instance in enumerate(self.machine.instances):
+            try:
+                for after, choices in expand(instance, state):
+                    yield number, after, choices
+            except Exception as error:
+                self._raise((at, number, ()), error, "", state)
+
+    def expand(self, at: int) -> None:
+        """Take every step from one state."""
+        state = self.states[at]
+        enabled = False
+        raised = self.raised
+        for number, after, choices in self.successors(state, at):
+            enabled = True
+            self.generated += 1
+            link = (at, number, choices)
+            if after != state:
+                for predicate in self.transitions:
+                    self._judge(predicate, link, state, after)
+            self._fire(number, link)
+            if after not in self.numbers:
+                self._meet(after, link)
+        if not enabled and raised == self.raised:
+            self._stuck(at, state)
+
+    def _fire(self, number: int, link: Link) -> None:
+        name = self.machine.instances[number].name
+        if name not in self.fired:
+            self.fired[name] = self._hit(link, "it takes a step")
+
+    def _meet(self, state: State, link: Link) -> None:
+        """A state seen for the first time: judge it, and keep it if the constraint admits it."""
+        if state in self.outside:
+            return
+        inside = all(self._true(p, link, state) for p in self.constraints)
+        if inside:
+            self.numbers[state] = len(self.states)
+            self.states.append(state)
+            self.links.append(link)
+        else:
+            self.outside.add(state)
+        for predicate in self.invariants:
+            self._judge(predicate, link, state)
+        if inside:
+            for predicate in self.reachables:
+                if predicate.property.name not in self.hits and self._true(predicate, link, state):
+                    self.hits[predicate.property.name] = self._hit(link, "it holds here", state)
+
+    def _judge(self, predicate: Predicate, link: Link, *states: State) -> None:
+        name = predicate.property.name
+        if name in self.hits:
+            return
+        try:
+            if not predicate.test(*states):
+                self.hits[name] = self._hit(link, f"{name} is False", states[-1])
+        except Exception as error:
+            self._raise(link, error, name, states[-1])
+
+    def _true(self, predicate: Predicate, link: Link, state: State) -> bool:
+        try:
+            return predicate.test(state)
+        except Exception as error:
+            self._raise(link, error, predicate.property.name, state)
+            return False
+
+    def _stuck(self, at: int, state: State) -> None:
+        if DEADLOCK_FREE in self.hits or self.machine.returned(state):
+            return
+        link = self.links[at]
+        if not any(self._true(p, link, state) for p in self.terminals):
+            self.hits[DEADLOCK_FREE] = self._hit(link, "no step is enabled", state)
+
+    def _raise(self, link: Link, error: Exception, predicate: str, state: State) -> None:
+        if isinstance(error, MemoryError):
+            raise error
+        self.raised += 1
+        if WELL_DEFINED not in self.hits:
+            why = f"{predicate + ' ' if predicate else ''}raises {type(error).__name__}: {error}"
+            self.hits[WELL_DEFINED] = self._hit(link, why, state, predicate)
+
+    def _hit(self, link: Link, why: str, state: State | None = None, predicate: str = "") -> Hit:
+        links = [link] if link[1] >= 0 else []
+        at = link[0]
+        while at >= 0:
+            if self.links[at][1] >= 0:
+                links.append(self.links[at])
+            start, at = at, self.links[at][0]
+        first = self.states[start] if link[0] >= 0 else state or ()
+        return Hit(tuple(reversed(links)), first, why, predicate)
+
+    def report(self) -> dict[str, Plain]:
+        """The counts, and for each property that was decided its trace."""
+        traces = {name: self.trace(name, hit) for name, hit in self.hits.items()}
+        fired = [self.trace(ALL_FIRE, hit) for hit in self.fired.values()]
+        silent = [n for n in self.step_names() if n not in self.fired]
+        return {**self.statistics(), "hits": traces, "fired": fired, "silent": silent}
+
+    def step_names(self) -> list[str]:
+        """The names of all actions and processes."""
+        return list(dict.fromkeys(i.name for i in self.machine.instances))
+
+    def trace(self, name: str, hit: Hit) -> Plain:
+        """A hit as a trace, with the states it passes."""
+        return trace_of(self.replayed(name, hit))
+
+    def replayed(self, name: str, hit: Hit) -> Trace:
+        """The states along a hit's links, computed again from its start."""
+        state = hit.start
+        states, moves = [state], []
+        for _, number, choices in hit.links:
+            instance: Instance = self.machine.instances[number]
+            moves.append((instance, choices, state))
+            found = (after for after, made in _safely(instance, state) if made == choices)
+            state = next(found, ())
+            states.append(state)
+        return Trace(self.ir, name, hit.why, hit.predicate, tuple(states), tuple(moves))
+
+
+def _safely(instance: Instance, state: State) -> Iterator[tuple[State, tuple[Any, ...]]]:
+    try:
+        yield from expand(instance, state)
+    except Exception:
+        return
+
+
+def open_search(data: Plain) -> Search:
+    """A search of the machine given as plain data; runs in a worker."""
+    return Search(MachineIR.from_plain(data))

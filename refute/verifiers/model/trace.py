@@ -1,0 +1,111 @@
+"""Traces as people read them: the step taken, and only what it changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from refute.plain import Plain
+from refute.specs.machine import types as t
+from refute.specs.machine.ir import MachineIR, Process, Stmt
+from refute.specs.machine.values import Value, conforms, domain, pack_value, text
+from refute.verifiers.model.compiled import Instance, State
+
+Move = tuple[Instance, tuple[Any, ...], State]  # who moved, its choices, the state before
+
+
+@dataclasses.dataclass(frozen=True)
+class Trace:
+    """A way through a machine. states: one more than moves; () where a step has no result."""
+
+    ir: MachineIR
+    property: str
+    why: str
+    predicate: str
+    states: tuple[State, ...]
+    moves: tuple[Move, ...]
+
+
+def trace_of(trace: Trace) -> Plain:
+    """The trace as plain data: what a replayer needs (`case`), and lines of text (`steps`)."""
+    count = len(trace.ir.variables)
+    case = {
+        "property": trace.property,
+        "predicate": trace.predicate,
+        "start": [pack_value(v) for v in trace.states[0][:count]],
+        "steps": [
+            {
+                "do": instance.name,
+                "params": [pack_value(v) for v in instance.params],
+                "choices": [pack_value(v) for v in choices],
+            }
+            for instance, choices, _ in trace.moves
+        ],
+    }
+    lines = [{"text": "start", "changes": _all(trace.ir, trace.states[0])}]
+    for (instance, choices, before), after in zip(trace.moves, trace.states[1:], strict=True):
+        changes = _changed(trace.ir, before, after) if after else {}
+        lines.append({"text": _moved(trace.ir, instance, choices, before), "changes": changes})
+    return {"case": case, "steps": lines, "why": trace.why}
+
+
+def _moved(ir: MachineIR, instance: Instance, choices: tuple[Value, ...], before: State) -> str:
+    params = [p for m in (*ir.actions, *ir.processes) if m.name == instance.name for p in m.params]
+    shown = [text(v, p.type) for v, p in zip(instance.params, params, strict=True)]
+    line = f"{instance.name}({', '.join(shown)})"
+    if choices:
+        line += " choosing " + ", ".join(map(repr, choices))
+    place = _line(ir, instance, before)
+    return f"{line} from line {place}" if place else line
+
+
+def _line(ir: MachineIR, instance: Instance, before: State) -> int:
+    """The source line a process goes on from; 0 for actions."""
+    for at, process in enumerate(ir.processes):
+        if instance.kind == "process" and process.name == instance.name and before:
+            family = before[len(ir.variables) + at]
+            keys = [domain(p.type) for p in process.params]
+            number = 0
+            for value, values in zip(instance.params, keys, strict=True):
+                number = number * len(values) + values.index(value)
+            return _first_line(process, family[number][0])
+    return 0
+
+
+def _first_line(process: Process, block: int) -> int:
+    seen: set[int] = set()
+    queue = [block]
+    while queue:
+        at = queue.pop(0)
+        if at in seen or at < 0:
+            continue
+        seen.add(at)
+        body: tuple[Stmt, ...] = process.blocks[at].body
+        if body:
+            return body[0].line
+        end: Any = process.blocks[at].end
+        queue += [getattr(end, n) for n in ("target", "then", "orelse") if hasattr(end, n)]
+    return process.line
+
+
+def _all(ir: MachineIR, state: State) -> dict[str, str]:
+    return {v.name: text(x, v.type) for v, x in zip(ir.variables, state, strict=False)}
+
+
+def _changed(ir: MachineIR, before: State, after: State) -> dict[str, str]:
+    changes: dict[str, str] = {}
+    for variable, old, new in zip(ir.variables, before, after, strict=False):
+        if old != new:
+            changes.update(_difference(variable.name, variable.type, old, new))
+    return changes
+
+
+def _difference(name: str, kind: t.Type, old: Value, new: Value) -> dict[str, str]:
+    if not isinstance(kind, t.MapOf) or not conforms(new, kind):
+        return {name: text(new, kind)}
+    keys = domain(kind.key)
+    return {
+        f"{name}[{text(k, kind.key)}]": text(b, kind.value)
+        for k, a, b in zip(keys, old, new, strict=True)
+        if a != b
+    }
