@@ -207,9 +207,7 @@ def view(fs):
             entries.append((path, "file", stat["nlink"], data, stat["ino"]))
 
     walk("")
-    return tuple(
-        (p, k, n, c, tuple(groups[i]) if k == "file" else ()) for p, k, n, c, i in entries
-    )
+    return tuple((p, k, n, c, tuple(groups[i]) if k == "file" else ()) for p, k, n, c, i in entries)
 
 
 def crash_states(base, log, bound, rng):
@@ -289,7 +287,7 @@ class Explorer:
                 self.report("P5", sequence[:number], f"free {before} then {fs.statfs()}")
             self.before = copy.deepcopy(model)
             views.append(model.view())
-            if view(fs) != views[-1]:
+            if _view_or_error(fs) != views[-1]:
                 self.report("behaviour", sequence[:number], "view differs from the model")
                 return device
             if name in ("sync", "fsync") and not refused:
@@ -382,19 +380,16 @@ class Explorer:
             elif device.struck == number:
                 self.report("P5", sequence[:number], f"{where}: not reported")
             views.append(model.view())
-            try:
-                if view(fs) != views[-1]:
-                    self.report("P5", sequence[:number], f"{where}: view after the error")
-            except OSError as error:
-                if device.struck != number:
-                    self.report("P5", sequence[:number], f"{where}: cannot read: {error}")
+            calm = device.struck is not None
+            if _view_or_error(fs) != views[-1] and (calm or _view_or_error(fs) != views[-1]):
+                self.report("P5", sequence[:number], f"{where}: view after the error")
             if name in ("sync", "fsync") and type(result) is not int:
                 synced[len(device.log)] = number
             if device.struck is not None:
-                for late in (("fsync", "/"), ("sync",)):
-                    if _apply(fs, late[0], list(late[1:])) is None:
+                for late, *late_args in (("fsync", "/"), ("sync",)):
+                    if _apply(fs, late, late_args) is None:
                         synced[len(device.log)] = number
-                self.check_lost(sequence[:number], device, views, synced, where)
+                    self.check_lost(sequence[:number], device, views, synced, where)
                 return
 
     def check_lost(self, sequence, device, views, synced, where):
@@ -416,6 +411,13 @@ class Explorer:
             if found is not None and found not in views[low:]:
                 prop = "P6" if found in views else "P1"
                 self.report(prop, sequence, f"{where}: {_short(found)}")
+
+
+def _view_or_error(fs):
+    try:
+        return view(fs)
+    except Exception as error:
+        return repr(error)
 
 
 def _apply(target, name, args):
@@ -489,7 +491,7 @@ def explore(tree, depth=2, samples=50):
         explorer.run(sequence)
     for setup in SETUPS:
         for tail in itertools.product(ALPHABET, repeat=min(depth, 1)):
-            explorer.run_faults((*setup, *tail, ("sync",), ("create", "/e")))
+            explorer.run_faults((*setup, *tail, ("fsync", "/"), ("sync",), ("create", "/e")))
     for tail in sequences(0, samples):
         explorer.run_faults((*tail, ("fsync", "/")))
     return explorer

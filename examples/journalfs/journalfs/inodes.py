@@ -15,7 +15,7 @@ import dataclasses
 import enum
 import os
 from collections.abc import Iterator
-from errno import EFBIG
+from errno import EFBIG, EIO
 from struct import Struct
 
 from journalfs.bitmap import allocate_block, release_block
@@ -32,7 +32,6 @@ _POINTER = Struct("<I")
 class Kind(enum.IntEnum):
     """What an inode is."""
 
-    FREE = 0
     FILE = 1
     DIRECTORY = 2
 
@@ -50,9 +49,11 @@ class Inode:
 
 
 def load(tx: Transaction, number: int) -> Inode:
-    """Read an inode from the table."""
+    """Read an inode in use from the table. Raises OSError EIO when it is not: a damaged image."""
     block, offset = _place(tx, number)
     kind, links, size, *direct, indirect = _INODE.unpack_from(tx.read(block), offset)
+    if kind not in (Kind.FILE, Kind.DIRECTORY):
+        raise OSError(EIO, f"{os.strerror(EIO)}: inode {number} is named but not in use")
     return Inode(number, Kind(kind), links, size, direct, indirect)
 
 
