@@ -176,7 +176,7 @@ def needs_no_claim(path: str, config: Config, imported: Iterable[str] = ()) -> b
 
 
 def render(values: Mapping[str, Plain]) -> str:
-    """A `[tool.refute]` table with these values as TOML text. Raises UsageError for unknown keys."""
+    """A `[tool.refute]` table as TOML text. Raises UsageError for an unknown key or value."""
     from_table(dict(values), "the new table")
     lines = ["[tool.refute]"]
     for key, value in values.items():
