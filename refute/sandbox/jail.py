@@ -77,14 +77,17 @@ def build_root(config: dict[str, Any]) -> None:
     os.chdir(base)
     kernel.pivot_root(".", "." + _OLD)
     os.chdir("/")
+    for path in (TREE, "/tmp", "/proc"):
+        os.mkdir(path)
+    # First, since what is shown may itself lie under it (an environment made in /tmp).
+    limits = f"mode=1777,size={4 * config['file_size']},nr_inodes={_TMP_FILES}"
+    kernel.mount("tmpfs", "/tmp", "tmpfs", flags, limits)
     for target, source in config["links"]:
         os.symlink(source, target)
     for target, source in config["binds"]:
         _show(_OLD + source, target)
     for name in _DEVICES:
         _show(f"{_OLD}/dev/{name}", f"/dev/{name}", read_only=False)
-    for path in (TREE, "/tmp", "/proc"):
-        os.mkdir(path)
     if config["files"] is None:
         kernel.bind_read_only(_OLD + config["tree"], TREE)
     else:
@@ -103,8 +106,8 @@ def _show(source: str, target: str, read_only: bool = True) -> None:
         kernel.mount(source, target, "", kernel.MS_BIND)
 
 
-def finish_root(file_size: int) -> bool:
-    """Mount /proc and /tmp, let go of the old root, close the new one; whether /proc is there.
+def finish_root() -> bool:
+    """Mount /proc, let go of the old root, close the new one; whether /proc is there.
 
     Runs as the first process of the pid namespace, whose /proc this is. The old root goes last,
     because an unprivileged mount of /proc is allowed only beside a full one.
@@ -115,8 +118,6 @@ def finish_root(file_size: int) -> bool:
         kernel.mount("proc", "/proc", "proc", flags)
     except OSError:
         has_proc = False
-    limits = f"mode=1777,size={4 * file_size},nr_inodes={_TMP_FILES}"
-    kernel.mount("tmpfs", "/tmp", "tmpfs", flags, limits)
     kernel.unmount(_OLD)
     os.rmdir(_OLD)
     kernel.mount("", "/", "", kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | flags)

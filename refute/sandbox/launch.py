@@ -132,7 +132,10 @@ def _spawn(control: int, wire: int, order: Order) -> subprocess.Popen[bytes]:
 
 
 def _environment(hash_seed: int) -> dict[str, str]:
+    # Some interpreters find their own library only through this; the subject does not get it.
+    loader = {k: v for k, v in os.environ.items() if k == "LD_LIBRARY_PATH"}
     return {
+        **loader,
         "HOME": "/tmp",
         "LC_ALL": "C.UTF-8",
         "OMP_NUM_THREADS": "1",

@@ -43,6 +43,7 @@ def become_subject(
     _volunteer()
     os.write(answer, isolation.encode())
     os.umask(0o022)
+    os.environ.pop("LD_LIBRARY_PATH", None)
     close_others({0, 1, 2, wire, *config["fds"]})
     if config["command"] is not None:
         execute(config["command"], config["tree"], wire)

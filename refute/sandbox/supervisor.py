@@ -66,7 +66,7 @@ def _start_jailed(config: dict[str, Any], wire: int) -> Family:
     reading, writing = os.pipe()
     init = os.fork()
     if init == 0:
-        _become_init(config, writing)
+        _become_init(writing)
     os.close(writing)
     note = _listen(reading)
     config["tree"] = jail.TREE
@@ -94,11 +94,11 @@ def _listen(reading: int) -> str:
     return said.strip(".")
 
 
-def _become_init(config: dict[str, Any], answer: int) -> NoReturn:
+def _become_init(answer: int) -> NoReturn:
     """Be the first process of the pid namespace: reap orphans, and take all along when killed."""
     try:
         signal.set_wakeup_fd(-1)
-        has_proc = jail.finish_root(config["file_size"])
+        has_proc = jail.finish_root()
         kernel.drop_capabilities()
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)

@@ -63,7 +63,9 @@ def recursion() -> None:
 
 def unlimited_recursion() -> None:
     sys.setrecursionlimit(2**30)
-    values: object = None
+    left: list[object] = []
+    right: list[object] = []
     for _ in range(300_000):
-        values = [values]
-    repr(values)
+        left, right = [left], [right]
+    if left == right:
+        return
