@@ -2,35 +2,34 @@
 
 A hook that its agent kills for being late does not block, so lateness must be answered before the
 agent's own timeout. First the main thread is interrupted, so that workers are put away; when that
-does not help, the process ends at once.
+does not help, a second thread ends the process at once.
 """
 
 from __future__ import annotations
 
-import _thread
 import os
+import signal
 import threading
-from types import TracebackType
-from typing import Self
+from types import FrameType, TracebackType
+from typing import NoReturn, Self
 
 GRACE_S = 5.0
 
 
 class Deadline:
-    """Context manager: after `seconds`, interrupt the main thread; later leave with `code`."""
+    """Context manager of the main thread: after `seconds` KeyboardInterrupt, later exit `code`."""
 
     def __init__(self, seconds: float, code: int, message: str) -> None:
+        self._seconds = seconds
         self._code = code
         self._message = message
-        self._timers = [
-            threading.Timer(seconds, self._interrupt),
-            threading.Timer(seconds + GRACE_S, self._leave),
-        ]
+        self._last = threading.Timer(seconds + GRACE_S, self._leave)
+        self._last.daemon = True
 
     def __enter__(self) -> Self:
-        for timer in self._timers:
-            timer.daemon = True
-            timer.start()
+        self._before = signal.signal(signal.SIGALRM, self._interrupt)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        self._last.start()
         return self
 
     def __exit__(
@@ -39,12 +38,13 @@ class Deadline:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for timer in self._timers:
-            timer.cancel()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._before)
+        self._last.cancel()
 
-    def _interrupt(self) -> None:
+    def _interrupt(self, _number: int, _frame: FrameType | None) -> NoReturn:
         os.write(2, (self._message + "\n").encode())
-        _thread.interrupt_main()
+        raise KeyboardInterrupt
 
     def _leave(self) -> None:
         os._exit(self._code)
