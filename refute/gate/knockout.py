@@ -208,7 +208,7 @@ class _Judge:
                 tried = _FILE_KNOCKOUT if unit.kind == FILE else knockouts(unit, source)
             except Unsplittable:
                 continue
-            if self._refuted_by(unit, tried[0], [[claim]], share):
+            if any(self._refuted_by(unit, k, [[claim]], share / len(tried)) for k in tried):
                 return ""
         return f"vacuous: none of {len(units)} knock-outs of its subject refuted it"
 
