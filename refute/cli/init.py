@@ -120,7 +120,8 @@ def initialise(directory: Path) -> list[str]:
             value=tree,
             next_step="make the directory writable",
         ) from error
-    lines += ["", "next: refute check claims.py, then commit, then refute gate on a branch"]
+    first = (claim_files(tree, config.claims) or ("FILE",))[0]
+    lines += ["", f"next: refute check {first}, then commit, then refute gate on a branch"]
     if not versioned:
         lines.append("note: this is no git repository; refute gate needs one (git init)")
     return lines
@@ -190,7 +191,7 @@ def _exempt(tree: Path, config: Config, versioned: bool) -> str:
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(EXEMPTIONS + "".join(f"{unit}\n" for unit in units), encoding="utf-8")
-    return f"wrote      {config.exemptions}: {len(units)} functions that need no claim yet"
+    return f"wrote      {config.exemptions}, the code that needs no claim yet: {len(units)}"
 
 
 def _first_claim(tree: Path, config: Config) -> str:
