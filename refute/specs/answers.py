@@ -11,7 +11,7 @@ import builtins
 import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from refute import plain
@@ -83,20 +83,33 @@ def resolve(reference: str) -> Any:
 def call_each(target: str, rows: Sequence[Sequence[Plain]]) -> list[str]:
     """One answer for each row of arguments, in order, as text that `refute.plain.loads` reads.
 
-    ["returned", value], or ["raised", type, message, errno, place]. Each value becomes text at
-    once, because a subject may go on changing what it returned. Raises what `resolve` raises.
+    What an answer is, `call` says. Each value becomes text at once, because a subject may go on
+    changing what it returned. Raises what `resolve` raises.
     """
     function = resolve(target)
-    return [_text(_call(function, row)) for row in rows]
+    return [answer_text(call(function, row)) for row in rows]
 
 
-def _call(function: Any, row: Sequence[Plain]) -> list[Plain]:
+def call(function: Callable[..., Any], args: Sequence[Plain]) -> list[Plain]:
+    """What one call gave: ["returned", value], or ["raised", type, message, errno, place, also].
+
+    also: errno values that the exception says would do as well, in an attribute `also`; a
+    reference lists there what its specification leaves open.
+    """
     try:
-        return ["returned", function(*row)]
+        return ["returned", function(*args)]
     except BaseException as error:  # SystemExit is an answer too
         told = describe(error, str(sys.path[0]))
-        return ["raised", *(told[k] for k in ("error", "message", "errno", "detail"))]
+        return ["raised", *(told[k] for k in ("error", "message", "errno", "detail")), _also(error)]
 
 
-def _text(answer: list[Plain]) -> str:
+def _also(error: BaseException) -> list[int]:
+    try:
+        return [n for n in getattr(error, "also", ()) if type(n) is int]
+    except Exception:  # an attribute of that name may be anything
+        return []
+
+
+def answer_text(answer: list[Plain]) -> str:
+    """An answer as text; values that are not plain data are `Opaque` in it."""
     return json.dumps(plain.encode(answer, opaque=True))

@@ -1,217 +1,33 @@
-"""Players of claims about functions: the subject in one worker, the specs in another, we between.
+"""Players of claims about functions: a property, or a reference that the subject must equal.
 
 The property's stand-ins for the subjects ask here, so the parent sees every call: it can say what
-the subject answered, and it knows of a dead subject whatever the property makes of it. A value that
-is not plain data cannot be judged fairly (a property would see it as equal to nothing), so a case
-that breaks after one is unfit rather than broken.
+the subject answered, and it knows of a dead subject whatever the property makes of it.
 """
 
 from __future__ import annotations
 
-import abc
 import itertools
-from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Self
+from collections.abc import Sequence
 
 from refute import plain
 from refute.budget import Budget
 from refute.claim import Claim, is_command
-from refute.errors import NotPlainData
-from refute.plain import Opaque, Plain, Record
+from refute.plain import Plain
 from refute.replay import Step
-from refute.sandbox import Limits, Outcome, Remote, Worker
+from refute.sandbox import Outcome, Remote
 from refute.site import Site
+from refute.verifiers.pair import (
+    WorkerPair,
+    as_data,
+    call_each,
+    not_judgeable,
+    opaque_type,
+    says,
+    shown,
+)
 from refute.verifiers.playing import Judgement
 
-CALL_S = 5.0  # wall seconds that one call of a subject may take
-SPARE_CPU_S = 60.0  # the search ends at the budget's CPU seconds, long before the worker's limit
-SHOWN = 300
-
 Call = tuple[str, Sequence[Plain], Outcome]
-
-
-def shown(value: Plain) -> str:
-    """The value for people, cut to one line."""
-    if isinstance(value, Opaque):
-        return f"<{value.type_name}>"
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-
-
-def says(outcome: Outcome) -> str:
-    """What became of a call, for people."""
-    match outcome.kind:
-        case "returned":
-            return f"returned {shown(outcome.value)}"
-        case "raised" if not outcome.loaded:
-            return f"cannot be loaded: {outcome.error}: {outcome.message}"
-        case "raised":
-            return f"raised {outcome.error}: {outcome.message}"[:SHOWN]
-        case "died":
-            return f"ended its process: {outcome.detail}"
-        case "timeout":
-            return f"did not answer in time: {outcome.detail}"
-    return f"broke the protocol: {outcome.detail}"
-
-
-def as_data(outcome: Outcome) -> Plain:
-    """What became of a call, as data that is equal when the subject did the same."""
-    if outcome.kind == "returned":
-        return ["returned", outcome.value]
-    return [outcome.kind, outcome.error, outcome.message, outcome.errno]
-
-
-def opaque_type(value: Plain) -> str:
-    """The type of the first value inside that is not plain data; empty when all is."""
-    if isinstance(value, Opaque):
-        return value.type_name
-    if isinstance(value, list | tuple | set | frozenset):
-        return next((name for v in value if (name := opaque_type(v))), "")
-    if isinstance(value, dict):
-        return opaque_type([*value.keys(), *value.values()])
-    if isinstance(value, Record):
-        return opaque_type([v for _, v in value.fields])
-    return ""
-
-
-def not_judgeable(name: str, outcome: Outcome) -> str:
-    """Why an outcome of the subject says nothing; empty when it does say something."""
-    kind = opaque_type(outcome.value)
-    if kind:
-        return f"{name} returned a value of type {kind}, which is not plain data"
-    if not outcome.loaded and outcome.error == "ModuleNotFoundError":
-        return f"{name} cannot be loaded: {outcome.message}"
-    return ""
-
-
-def call_each(
-    worker: Callable[[], Worker],
-    reference: str,
-    name: str,
-    rows: Sequence[Sequence[Plain]],
-    call_s: float,
-) -> list[Outcome]:
-    """One outcome for each row of arguments, in order; ends with the first that lost the worker.
-
-    Several rows go in one request. When that gets no orderly answer, each row is asked alone in a
-    fresh worker, so that the one to blame is found.
-    """
-    if len(rows) > 1 and not is_command(reference):
-        outcome = worker().call(
-            "refute.specs.answers:call_each", reference, list(map(list, rows)), timeout_s=call_s
-        )
-        answers = _answers(outcome)
-        if len(answers) == len(rows):
-            return answers
-    outcomes: list[Outcome] = []
-    for row in rows:
-        target = name if is_command(reference) else reference
-        outcomes.append(worker().call(target, *row, timeout_s=call_s))
-        if outcomes[-1].kind not in ("returned", "raised") or not outcomes[-1].loaded:
-            break
-    return outcomes
-
-
-def _answers(outcome: Outcome) -> list[Outcome]:
-    if outcome.kind != "returned" or type(outcome.value) is not list:
-        return []
-    try:
-        return [_outcome(plain.loads(text)) for text in outcome.value]
-    except (NotPlainData, TypeError, ValueError):
-        return []
-
-
-def _outcome(answer: Plain) -> Outcome:
-    """The outcome that one answer of `refute.specs.answers.call_each` tells. Raises ValueError."""
-    if type(answer) is list and len(answer) == 2 and answer[0] == "returned":
-        return Outcome("returned", answer[1])
-    tag, error, message, errno, detail = answer
-    if tag != "raised" or not all(type(text) is str for text in (error, message, detail)):
-        raise ValueError("not an answer")
-    return Outcome(
-        "raised",
-        error=error,
-        message=message,
-        errno=errno if type(errno) is int else None,
-        detail=detail,
-    )
-
-
-class FunctionPlayer(abc.ABC):
-    """Holds the two workers of one run, and starts them again when they were lost."""
-
-    def __init__(self, claim: Claim, site: Site, budget: Budget, hash_seed: int = 0) -> None:
-        self.claim = claim
-        self.site = site
-        self.hash_seed = hash_seed
-        self.params = claim.statement.params
-        self.subjects: dict[str, str] = dict(self.params["subjects"])
-        self.wall_s = budget.wall_s
-        self.call_s = min(CALL_S, budget.wall_s / 6)
-        self.limits = Limits(
-            cpu_s=budget.cpu_s + SPARE_CPU_S, wall_s=self.call_s, memory=budget.memory
-        )
-        self.isolation = ""
-        self._spent = 0.0
-        self._subject: Worker | None = None
-        self._spec: Worker | None = None
-
-    @property
-    def cpu_s(self) -> float:
-        """CPU seconds of all its workers so far."""
-        alive = [w.cpu_s for w in (self._subject, self._spec) if w is not None]
-        return self._spent + sum(alive)
-
-    @property
-    def subject(self) -> Worker:
-        """The worker in which the judged code lives."""
-        if self._subject is None or not self._subject.alive:
-            self._retire(self._subject)
-            self._subject = self.site.subject_worker(self.claim, self.limits, self.hash_seed)
-            self.isolation = self._subject.isolation
-        return self._subject
-
-    @property
-    def spec(self) -> Worker:
-        """The worker in which the judging code lives."""
-        if self._spec is None or not self._spec.alive:
-            self._retire(self._spec)
-            self._spec = self.site.spec_worker(self.claim, self.limits, self.hash_seed)
-        return self._spec
-
-    def ask(self, name: str, args: Sequence[Plain], kwargs: dict[str, Plain]) -> Outcome:
-        """Call the subject of that name with copies of the arguments."""
-        reference = self.subjects[name]
-        target = name if is_command(reference) else reference
-        return self.subject.call(target, *args, kwargs=kwargs, timeout_s=self.call_s)
-
-    def ask_each(self, name: str, rows: Sequence[Sequence[Plain]]) -> list[Outcome]:
-        """As `ask` for each row of arguments; ends with the first that lost the worker."""
-        return call_each(lambda: self.subject, self.subjects[name], name, rows, self.call_s)
-
-    @abc.abstractmethod
-    def play(self, cases: Sequence[Plain]) -> list[Judgement]:
-        """Judgements of the cases, in order; see `Player`."""
-
-    def __enter__(self) -> Self:
-        self.isolation = self.subject.isolation
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for worker in (self._subject, self._spec):
-            self._retire(worker)
-        self._subject = self._spec = None
-
-    def _retire(self, worker: Worker | None) -> None:
-        if worker is not None:
-            worker.close()
-            self._spent += worker.cpu_s
 
 
 def given_steps(case: Plain, calls: Sequence[Call]) -> tuple[Step, ...]:
@@ -222,6 +38,24 @@ def given_steps(case: Plain, calls: Sequence[Call]) -> tuple[Step, ...]:
 
 def _call_text(name: str, args: Sequence[Plain], outcome: Outcome) -> str:
     return f"{name}({', '.join(map(shown, args))}) {says(outcome)}"
+
+
+class FunctionPlayer(WorkerPair):
+    """What both kinds of claims about functions ask of the subject."""
+
+    def __init__(self, claim: Claim, site: Site, budget: Budget, hash_seed: int = 0) -> None:
+        super().__init__(claim, site, budget, hash_seed)
+        self.subjects: dict[str, str] = dict(self.params["subjects"])
+
+    def ask(self, name: str, args: Sequence[Plain], kwargs: dict[str, Plain]) -> Outcome:
+        """Call the subject of that name with copies of the arguments."""
+        reference = self.subjects[name]
+        target = name if is_command(reference) else reference
+        return self.subject.call(target, *args, kwargs=kwargs, timeout_s=self.call_s)
+
+    def ask_each(self, name: str, rows: Sequence[Sequence[Plain]]) -> list[Outcome]:
+        """As `ask` for each row of arguments; ends with the first that lost the worker."""
+        return call_each(lambda: self.subject, self.subjects[name], name, rows, self.call_s)
 
 
 class PropertyPlayer(FunctionPlayer):
