@@ -19,13 +19,17 @@ GIB = 2**30
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """cases: at most so many. cpu_s, wall_s: seconds. memory: bytes per worker. seed: any int."""
+    """cases: at most so many. cpu_s, wall_s: seconds. memory: bytes per worker. seed: any int.
+
+    shrink: whether to spend any of it on making a counterexample smaller once there is one.
+    """
 
     cases: int = 1_000
     cpu_s: float = 60.0
     wall_s: float = 60.0
     memory: int = 2 * GIB
     seed: int = 0
+    shrink: bool = True
 
     def __post_init__(self) -> None:
         for name in ("cases", "cpu_s", "wall_s", "memory"):

@@ -24,19 +24,25 @@ class Shrinker:
     """Makes a small counterexample of a broken case, within what is left of the wall clock."""
 
     def __init__(
-        self, engine: str, open_player: Callable[[], Player], simpler: Simpler, wall_s: float
+        self,
+        engine: str,
+        open_player: Callable[[], Player],
+        simpler: Simpler,
+        wall_s: float,
+        wanted: bool = True,
     ) -> None:
         self.engine = engine
         self.open_player = open_player
         self.simpler = simpler
         self.clock = Clock(min(SHRINK_S, wall_s))
+        self.wanted = wanted
         self.cpu_s = 0.0
 
     def smallest(
         self, history: Sequence[Plain], case: Plain, judgement: Judgement
     ) -> Counterexample:
         """The simplest case found that breaks alone, or else with cases before it."""
-        if judgement.slow:
+        if judgement.slow or not self.wanted:
             return self._counterexample((), case, judgement)
         alone = self._after((), case)
         if alone is not None:

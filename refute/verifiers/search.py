@@ -161,7 +161,9 @@ class Search:
     def _broken(self, case: Plain, judgement: Judgement) -> Finding:
         self._close()
         quarry = self.quarry
-        shrinker = Shrinker(quarry.engine, quarry.open_player, quarry.simpler, self.clock.left)
+        shrinker = Shrinker(
+            quarry.engine, quarry.open_player, quarry.simpler, self.clock.left, self.budget.shrink
+        )
         found = shrinker.smallest(self.history, case, judgement)
         self.cpu_s += shrinker.cpu_s
         return self._finding(Verdict.UNKNOWN, "a counterexample is proposed", (found,))

@@ -23,9 +23,11 @@ from refute.verifiers import Progress
 from refute.verifiers.crash.describe import point_text, steps
 from refute.verifiers.crash.explore import Explorer, Found
 from refute.verifiers.crash.leak import with_first
+from refute.verifiers.crash.recovery import Recovery
 from refute.verifiers.crash.replayer import CrashReplayer
 from refute.verifiers.crash.scope import COLLISIONS, needed, scope_text
 from refute.verifiers.crash.shrink import shrink
+from refute.verifiers.crash.stages import search
 from refute.verifiers.crash.subject import Subject
 
 NAME = "crash"
@@ -76,43 +78,46 @@ class _Search:
         self._progress = progress
         self._started = (time.monotonic(), time.process_time())
         self._subject = Subject(claims[0], site, budget)
-        self._explorers: list[Explorer] = []
-        self._closed_cpu_s = 0.0
+        self._recovery = Recovery(
+            self._subject.name,
+            self._subject.configuration,
+            self._subject.open_worker,
+            self._subject.open_spec,
+        )
 
     def findings(self) -> list[Finding]:
         wanted = [c.statement.params["property"] for c in self._claims]
         explorer = self._explorer(wanted, self._progress)
         try:
             self._subject.check_loads()
-            explorer.search()
-            settled = {name: self._confirmed(found) for name, found in explorer.found.items()}
+            search(explorer)
+            settled = {p: self._confirmed(f, explorer) for p, f in explorer.found.items()}
         except RefuteError as error:
             return [self._unknown(error.message) for _ in self._claims]
         finally:
-            for one in self._explorers:
-                one.recovery.close()
+            self._recovery.close()
             self._subject.close()
         return [self._finding(p, explorer, settled.get(p)) for p in wanted]
 
     def _explorer(self, wanted: Sequence[str], progress: Callable[[str], None]) -> Explorer:
-        explorer = Explorer(self._subject, wanted, self._budget, progress, self._spent)
-        self._explorers.append(explorer)
-        return explorer
+        return Explorer(self._subject, wanted, self._budget, progress, self._spent, self._recovery)
 
     def _spent(self) -> float:
-        workers = self._subject.recorder.spent() + sum(e.recovery.spent() for e in self._explorers)
+        workers = self._subject.recorder.spent() + self._recovery.spent()
         return time.process_time() - self._started[1] + workers
 
-    def _confirmed(self, found: Found) -> Found | str:
+    def _confirmed(self, found: Found, explorer: Explorer) -> Found | str:
         """The case, smaller, when it breaks in fresh processes; else why it does not count."""
         claim = next(
             c for c in self._claims if c.statement.params["property"] == found.case.property
         )
         replayer = CrashReplayer(claim, self._site, self._budget)
         if found.unstable:
-            return with_first(found, self._explorers[0], replayer) or (
+            return with_first(found, explorer, replayer) or (
                 "recovery of one image gave different results, but not again"
             )
+        if not self._budget.shrink:
+            return found
         played = replayer.play_case(found.case)
         if not played.broke:
             return "what seemed to break it did not in fresh processes: " + (
