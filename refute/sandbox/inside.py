@@ -30,7 +30,6 @@ _CONTAINERS = (list, dict, set, tuple, bytearray)
 _read, _write, _exit, _fork, _waitpid = os.read, os.write, os._exit, os.fork, os.waitpid
 _exit_code = os.waitstatus_to_exitcode
 _import = importlib.import_module
-_modules, _path = sys.modules, sys.path
 _encode, _decode = plain.encode, plain.decode
 _printed = (sys.stdout, sys.stderr)
 _BaseException, _getattr, _isinstance = BaseException, getattr, isinstance
@@ -62,11 +61,10 @@ class Wire:
 class Caller:
     """Answers requests: finds targets, keeps created objects, stands in for remote ones."""
 
-    def __init__(self, wire: Wire, roots: list[str], tree: str) -> None:
+    def __init__(self, wire: Wire, tree: str) -> None:
         self.wire = wire
         self.nonce = ""
         self._tree = tree
-        self._roots = roots
         self._objects: list[Any] = []
         self._turn = allocate_lock()
 
@@ -122,26 +120,11 @@ class Caller:
             found = _getattr(self._objects[request["handle"]], request["target"])
         else:
             module, _, qualname = request["target"].partition(":")
-            found = self._load(module)
+            found = _import(module)
             for name in qualname.split("."):
                 found = _getattr(found, name)
         result: Callable[..., Any] = found
         return result
-
-    def _load(self, name: str) -> Any:
-        """Import `name`; what refute's own modules import never comes from the tree."""
-        if name in _modules or name.partition(".")[0] != "refute":
-            return _import(name)
-        path = list(_path)
-        hidden = {n: m for n, m in _modules.items() if _comes_from(m, self._tree)}
-        _path[:] = [p for p in path if p not in self._roots]
-        for hidden_name in hidden:
-            del _modules[hidden_name]
-        try:
-            return _import(name)
-        finally:
-            _modules.update(hidden)
-            _path[:] = path
 
     def _argument(self, argument: list[Any], blobs: list[bytes]) -> Any:
         tag, data = argument
@@ -214,13 +197,6 @@ def _encode_any(value: Any) -> tuple[Any, list[bytes]]:
         return {"!opaque": "unknown"}, []
 
 
-def _comes_from(module: Any, tree: str) -> bool:
-    try:
-        return str(module.__file__).startswith(f"{tree}/")
-    except Exception:  # builtin modules have no file; a subject may have put anything here
-        return False
-
-
 def _flush() -> None:
     for stream in _printed:
         try:
@@ -229,10 +205,10 @@ def _flush() -> None:
             continue
 
 
-def serve(fd: int, roots: list[str], tree: str) -> NoReturn:
+def serve(fd: int, tree: str) -> NoReturn:
     """Answer requests from `fd` until the parent is gone."""
     vars(builtins)["exit"] = sys.exit
     wire = Wire(fd)
-    caller = Caller(wire, roots, tree)
+    caller = Caller(wire, tree)
     while True:
         caller.answer(*wire.receive())

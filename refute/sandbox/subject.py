@@ -52,7 +52,7 @@ def become_subject(
     sys.argv[:] = ["worker"]
     sys.dont_write_bytecode = True
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    serve(wire, roots, config["tree"])
+    serve(wire, config["tree"])
 
 
 def _volunteer() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import hypothesis
 import z3
 
 
@@ -10,4 +11,11 @@ def attack() -> Any:
 
     import refute
 
-    return [z3.WHO, json.__name__, refute.__version__ != "tree"]
+    return [z3.WHO, hypothesis.WHO, json.__name__, refute.__version__ != "tree"]
+
+
+def what_the_judge_imports() -> str:
+    from refute.fuzz import strategies
+
+    imported = strategies.hypothesis
+    return f"{imported.__name__} has {'a' if hasattr(imported, 'WHO') else 'no'} WHO"

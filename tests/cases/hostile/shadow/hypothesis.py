@@ -1,0 +1,3 @@
+"""Not the library of that name."""
+
+WHO = "tree"
