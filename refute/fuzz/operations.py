@@ -20,12 +20,13 @@ _LIKELY = 0.85  # share of drawn operations that the model is known to allow
 
 
 def filesystem_alphabet(
-    names: Sequence[str], sizes: Sequence[int], block_size: int
+    names: Sequence[str], sizes: Sequence[int], block_size: int, unmounts: bool = False
 ) -> tuple[Operation, ...]:
     """The operations of a filesystem over the names, at the root and one inside another.
 
-    sizes: of the files written, in blocks; the last block is not full, so that file sizes are told
-    apart from block counts. Every write has its own letter, so that contents are told apart.
+    unmounts: whether it can be unmounted. sizes: of the files written, in blocks; the last block is
+    not full, so that file sizes are told apart from block counts. Every write has its own letter,
+    so that contents are told apart.
     """
     top = ["/" + name for name in names]
     nested = [f"{top[0]}/{name}" for name in names[1:2]]
@@ -39,7 +40,7 @@ def filesystem_alphabet(
     operations += [("mkdir", path) for path in top]
     operations += [("rmdir", path) for path in top]
     operations += [("fsync", path) for path in top]
-    operations.append(("sync",))
+    operations += [("sync",)] + [("unmount",)] * unmounts
     return tuple(sorted(operations, key=lambda o: sum(str(a).count("/") > 1 for a in o)))
 
 

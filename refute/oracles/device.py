@@ -40,17 +40,21 @@ class Event:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """Answer the device call number `call` (from 0) with `kind`, one of FAULTS of that call."""
+    """Answer one device call with `kind`, one of FAULTS of that call.
+
+    call: its number, from 0, among the reads when `reads`, else among the writes and flushes.
+    """
 
     call: int
     kind: str
+    reads: bool = False
 
 
 class RecordingDevice:
     """A device over `blocks`, each `block_size` bytes, whose calls are recorded as events.
 
-    op: set by the parent before each operation, copied into the events. `calls` counts every call,
-    also reads; `kinds` lists what they were, so that each can be made to fail in a later run.
+    op: set by the parent before each operation, copied into the events. `reads` and `changes` list
+    the calls as (kind, op), so that each can be made to fail in a later run.
     """
 
     def __init__(self, blocks: Sequence[bytes], block_size: int, fault: Fault | None = None):
@@ -59,7 +63,8 @@ class RecordingDevice:
         self.fault = fault
         self.op = -1
         self.events: list[Event] = []
-        self.kinds: list[tuple[str, int]] = []
+        self.reads: list[tuple[str, int]] = []
+        self.changes: list[tuple[str, int]] = []
         self.struck = False
 
     def handle(self, method: str, args: Sequence[Plain]) -> Plain:
@@ -113,12 +118,15 @@ class RecordingDevice:
             raise OSError(errno.EINVAL, f"no block {block!r} on this device")
 
     def _strike(self, kind: str) -> str:
-        number = len(self.kinds)
-        self.kinds.append((kind, self.op))
-        if self.fault is None or self.fault.call != number or self.fault.kind not in FAULTS[kind]:
+        calls = self.reads if kind == "read" else self.changes
+        calls.append((kind, self.op))
+        fault = self.fault
+        if fault is None or fault.reads != (kind == "read") or fault.call != len(calls) - 1:
+            return ""
+        if fault.kind not in FAULTS[kind]:
             return ""
         self.struck = True
-        return self.fault.kind
+        return fault.kind
 
 
 class Fingerprints:

@@ -84,8 +84,9 @@ class Configuration:
 
     structure: `"module:function"`, spec code, `f(image: bytes, block_size: int) -> list[str]`, the
     problems found. durability: a key of DURABILITY; syncs: the operations that promise it, for a
-    path when they take one. persistence: a key of PERSISTENCE. refusals: errno names with which the
-    subject may refuse what the model allows. space: the method that reports free space, if any.
+    path when they take one (one named unmount is followed by a mount). persistence: a key of
+    PERSISTENCE. refusals: errno names with which the subject may refuse what the model allows.
+    space: the method that reports free space, if any.
 
     Raises IllegalClaim for values that mean nothing.
     """
@@ -102,7 +103,7 @@ class Configuration:
     view: str = "view"
     structure: str = ""
     durability: str = "prefix"
-    syncs: tuple[str, ...] = ("sync", "fsync")
+    syncs: tuple[str, ...] = ("sync", "fsync", "unmount")
     persistence: str = "block"
     subsets: int = 6
     fault_depth: int = 1

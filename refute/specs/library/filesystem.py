@@ -130,9 +130,9 @@ class Filesystem:
             raise FileError(errno.EBUSY, src, also=(errno.EINVAL, errno.EEXIST, errno.ENOTEMPTY))
         self._check_both(src, dst)
         old_parent, old_name = self._place(src)
+        new_parent, new_name = self._place(dst)
         moved = self._node(src)
         number = self._number(src)
-        new_parent, new_name = self._place(dst)
         if moved.entries is not None and dst.startswith(src + "/"):
             raise FileError(errno.EINVAL, dst)
         if src.startswith(dst + "/"):

@@ -22,6 +22,7 @@ class Case:
     fault: a device call that fails. crash: when the power fails; None judges the run itself. again:
     a second crash, in the first one's recovery (points count recovery's own writes and flushes).
     first: another case played before this one in the same process, which must not matter.
+    prior: the case whose crash image is mounted instead of what setup gives.
     """
 
     property: str
@@ -32,6 +33,7 @@ class Case:
     again: Crash | None = None
     first: Case | None = None
     watch: int | None = None
+    prior: Case | None = None
 
     def to_plain(self) -> dict[str, Plain]:
         """As plain data."""
@@ -39,11 +41,14 @@ class Case:
             "property": self.property,
             "setup": list(self.setup),
             "operations": list(self.operations),
-            "fault": None if self.fault is None else [self.fault.call, self.fault.kind],
+            "fault": None
+            if self.fault is None
+            else [self.fault.call, self.fault.kind, self.fault.reads],
             "crash": None if self.crash is None else self.crash.to_plain(),
             "again": None if self.again is None else self.again.to_plain(),
             "first": None if self.first is None else self.first.to_plain(),
             "watch": self.watch,
+            "prior": None if self.prior is None else self.prior.to_plain(),
         }
 
     @classmethod
@@ -58,4 +63,5 @@ class Case:
             again=None if data["again"] is None else Crash.from_plain(data["again"]),
             first=None if data["first"] is None else cls.from_plain(data["first"]),
             watch=data["watch"],
+            prior=None if data["prior"] is None else cls.from_plain(data["prior"]),
         )

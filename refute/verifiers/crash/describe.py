@@ -8,6 +8,7 @@ from refute.fuzz.operations import Operation
 from refute.oracles.device import SECTOR, Event
 from refute.plain import Plain
 from refute.replay import Step
+from refute.verifiers.crash.cases import Case
 from refute.verifiers.crash.recording import Run
 from refute.verifiers.crash.states import Crash, open_writes
 
@@ -69,7 +70,9 @@ def _node_text(path: str, node: Plain) -> str:
 def steps(run: Run, crash: Crash | None, flushes: bool) -> tuple[Step, ...]:
     """The trace: one step for each operation, with what its device calls came to."""
     result = []
-    if run.base.operations:
+    if run.base.prior is not None:
+        result.append(Step(f"before: {_prior_text(run.base.prior)}"))
+    elif run.base.operations:
         done = "; ".join(operation_text(o) for o in run.base.operations)
         result.append(Step(f"before: {done if len(done) <= 160 else done[:157] + '...'}"))
     first = -1 if any(e.op == -1 for e in run.events) else 0
@@ -83,6 +86,14 @@ def steps(run: Run, crash: Crash | None, flushes: bool) -> tuple[Step, ...]:
         calls = device_text(run.events, index, crash, flushes)
         result.append(Step(name, {"device": calls} if calls else {}))
     return tuple(result)
+
+
+def _prior_text(prior: Case) -> str:
+    operations = (*prior.setup, *prior.operations)
+    parts = [operation_text(o) for o in operations]
+    if prior.crash is not None:
+        parts.append(f"CRASH after {prior.crash.point} writes and flushes")
+    return "; ".join(parts[-6:])
 
 
 def _start(run: Run, index: int) -> int:

@@ -170,7 +170,9 @@ class _Search:
         crash = found.case.crash
         point = point_text(found.run, crash, flushes) if crash is not None else "no crash"
         if found.case.fault is not None:
-            point = f"{found.case.fault.kind} at device call {found.case.fault.call}; {point}"
+            fault = found.case.fault
+            where = "read" if fault.reads else "write or flush"
+            point = f"{fault.kind} at {where} {fault.call + 1}; {point}"
         if found.case.again is not None:
             again = found.case.again
             point += f"; recovery itself crashes after {again.point} of its writes and flushes"

@@ -52,6 +52,29 @@ class FarDevice:
         self._remote.flush()
 
 
+class MirroredDevice(FarDevice):
+    """As FarDevice, but reads are answered here, from a copy that follows the writes."""
+
+    def __init__(self, remote: Any, block_size: int, image: bytes) -> None:
+        super().__init__(remote, block_size, len(image) // block_size)
+        self._image = bytearray(image)
+
+    def read(self, block: int) -> bytes:
+        """The bytes of a block."""
+        if not 0 <= block < self.block_count:
+            raise OSError(errno.EINVAL, f"no block {block!r} on this device")
+        start = block * self.block_size
+        return bytes(self._image[start : start + self.block_size])
+
+    def write(self, block: int, data: bytes) -> int:
+        """Write a block, here as far as the parent's device says that it was written."""
+        data = bytes(data)
+        count = super().write(block, data)
+        start = block * self.block_size
+        self._image[start : start + count] = data[:count]
+        return count
+
+
 class NearDevice:
     """A block device in this process: an image with differences, recording what is written."""
 
@@ -85,10 +108,11 @@ class NearDevice:
         self.log.append((-1, b""))
 
 
-def loads(subject: str) -> bool:
-    """Whether the subject has what it needs; raises what importing it raises."""
+def loads(subject: str) -> list[str]:
+    """Which of format, mount and unmount the subject has; raises what importing it raises."""
     found = resolve(subject)
-    return callable(found.format) and callable(found.mount)
+    names = ("format", "mount", "unmount")
+    return [name for name in names if callable(getattr(found, name, None))]
 
 
 def make(subject: str, remote: Any, block_size: int, block_count: int) -> None:
@@ -96,8 +120,13 @@ def make(subject: str, remote: Any, block_size: int, block_count: int) -> None:
     resolve(subject).format(FarDevice(remote, block_size, block_count))
 
 
-def mount(subject: str, remote: Any, block_size: int, block_count: int) -> Any:
-    """The subject mounted on the parent's device, after its recovery."""
+def mount(subject: str, remote: Any, block_size: int, block_count: int, image: bytes) -> Any:
+    """The subject mounted on the parent's device, after its recovery.
+
+    image: what is on it, for answering reads here; empty to leave them to the parent.
+    """
+    if image:
+        return resolve(subject).mount(MirroredDevice(remote, block_size, image))
     return resolve(subject).mount(FarDevice(remote, block_size, block_count))
 
 

@@ -33,11 +33,15 @@ class Violation:
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """What recovery yields: the key of its view, or why there is none."""
+    """What recovery yields: the key of its view, or why there is none.
+
+    mounted: whether the mount itself worked, so that the image is a recovered one.
+    """
 
     key: str = ""
     view: Plain = None
     failure: str = ""
+    mounted: bool = True
 
     def text(self) -> str:
         """For people."""
@@ -49,12 +53,14 @@ class Story:
     """A recording read by the model: states[i] is the model's after i operations.
 
     answers: what the model says of each operation. refused: which of them the subject may refuse.
+    violations: without a crash.
     """
 
     run: Run
     states: tuple[int, ...]
     answers: tuple[Answer, ...]
     refused: tuple[bool, ...]
+    violations: tuple[Violation, ...] = ()
 
 
 class Judge:
@@ -95,7 +101,7 @@ class Judge:
         watched = run.watch < len(run.results) and run.watch >= 0
         failed = watched and bool(run.results[run.watch].error)
         found += self._live_view(story, "errors" if failed else prop)
-        if failed and run.space[0] != run.space[1]:
+        if failed and None not in run.space and run.space[0] != run.space[1]:
             seen = f"free space after the failed operation: {run.space[1]}"
             found.append(Violation("errors", seen, f"free space as before: {run.space[0]}"))
         return found
@@ -128,12 +134,10 @@ class Judge:
 
     def crash(self, story: Story, point: int, seen: Seen) -> list[Violation]:
         """Violations of a recovery after a crash at the point of a recording without faults."""
-        run = story.run
-        ended = point >= len(run.events)
-        done = len(run.results) if ended else max(0, run.events[point - 1].op) if point else 0
-        top = min(done + (not ended), len(story.states) - 1)
-        durable = self._durable(story, done)
+        durable, top = self.span(story, point)
         allowed = story.states[durable : top + 1]
+        if not durable:
+            allowed = (*story.run.base.earlier, *allowed)
         keys = self._model.keys
         if any(seen.key == keys[state] for state in allowed):
             return []
@@ -145,6 +149,24 @@ class Judge:
             found.append(Violation("durability", seen.text(), expected))
         return found
 
+    def span(self, story: Story, point: int) -> tuple[int, int]:
+        """The indices of the first and last state that a crash at the point may give."""
+        events = story.run.events
+        if point >= len(events):
+            done, top = len(story.run.results), len(story.states) - 1
+        else:
+            running = events[point - 1].op if point else -1
+            done, top = max(0, running), min(running + 1, len(story.states) - 1)
+        return self._durable(story, done), max(0, top)
+
+    def position(self, story: Story, point: int, seen: Seen) -> int | None:
+        """The index of the last state that the view may be; None when the view is wrong."""
+        durable, top = self.span(story, point)
+        for index in range(top, durable - 1, -1):
+            if seen.key == self._model.keys[story.states[index]]:
+                return index
+        return None
+
     def faulted(self, story: Story, seen: Seen) -> list[Violation]:
         """Violations of a recovery after the end of a recording in which the device failed.
 
@@ -152,6 +174,8 @@ class Judge:
         """
         durable = self._durable(story, len(story.run.results))
         allowed = set(story.states[durable:])
+        if not durable:
+            allowed |= set(story.run.base.earlier)
         for index in range(durable, len(story.run.results)):
             if story.run.results[index].error:
                 operation = story.run.operations[index]

@@ -17,7 +17,9 @@ from refute.oracles.device import Event, Fault, RecordingDevice
 from refute.plain import Plain
 from refute.sandbox import Handle, Outcome, Remote, Worker
 from refute.specs.crash import Configuration
-from refute.verifiers.crash.model import HARNESS
+from refute.verifiers.crash.cases import Case
+from refute.verifiers.crash.model import HARNESS, UNMOUNT
+from refute.verifiers.crash.states import Crash
 
 CALL_TIMEOUT_S = 10.0
 ASIDE = -2  # the operation of device calls made while free space is asked for
@@ -25,13 +27,19 @@ ASIDE = -2  # the operation of device calls made while free space is asked for
 
 @dataclasses.dataclass(frozen=True)
 class Base:
-    """Where sequences start. operations made it from an empty system; state: the model's after."""
+    """Where sequences start. operations made it from an empty system; state: the model's after.
+
+    prior: the case whose crash image this is, if any; earlier: the states besides `state` that a
+    crash before the next sync may still give.
+    """
 
     name: str
     operations: Operations
     blocks: tuple[bytes, ...]
     fingerprint: int
     state: int
+    prior: Case | None = None
+    earlier: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +74,9 @@ class Run:
     """One recording. mounted: how the mount went. results: of the operations, as far as they went.
 
     marks: for each operation the number of events before it, then the number of all. calls: the
-    device calls as (kind, operation). live: the view at the end without a crash, or why there is
-    none. space: what the subject said of its free space before and after the watched operation.
+    device calls as (kind, operation): the reads if they were asked for, else the others. live: the
+    view at the end without a crash, or why there is none. space: what the subject said of its free
+    space before and after the watched operation.
     """
 
     base: Base
@@ -98,7 +107,21 @@ class Run:
     @property
     def last_mark(self) -> int:
         """The number of events before the last operation (all but the mount's: 0 without one)."""
-        return self.marks[len(self.operations) - 1] if self.operations else 0
+        return self.marks[min(len(self.operations), len(self.marks)) - 1] if self.operations else 0
+
+
+def case_of(run: Run, prop: str, crash: Crash | None, again: Crash | None = None) -> Case:
+    """The case of a property and a recording, with its crashes."""
+    return Case(
+        property=prop,
+        setup=run.base.operations,
+        operations=run.operations,
+        fault=run.fault,
+        crash=crash,
+        again=again,
+        watch=run.watch if run.fault is not None else None,
+        prior=run.base.prior,
+    )
 
 
 class Recorder:
@@ -160,13 +183,16 @@ class Recorder:
         operations: Operations,
         fault: Fault | None = None,
         watch: int | None = None,
+        reads: bool = False,
     ) -> Run:
         """Mount `base` and do the operations, with an optional fault, and look at the result.
 
-        watch: the operation around which free space is asked for; by default the last one.
+        watch: the operation around which free space is asked for; by default the last one. reads:
+        whether reads go to the parent's device too, which is slower.
         """
         device = RecordingDevice(base.blocks, self._configuration.block_size, fault)
-        handle, mounted = self.mount(device)
+        reads = reads or (fault is not None and fault.reads)
+        handle, mounted = self.mount(device, reads)
         results: list[Result] = []
         marks: list[int] = []
         space: list[Plain] = [None, None]
@@ -180,19 +206,26 @@ class Recorder:
             device.op = index
             marks.append(len(device.events))
             results.append(self.operate(handle, operation))
+            if operation == UNMOUNT and results[-1] == Result():
+                handle, remounted = self.mount(device, reads)
+                if handle is None:
+                    results[-1] = remounted
             if results[-1].broken:
                 break
-            if index == watch:
+            if index == watch and handle is not None:
                 device.op = ASIDE
                 space[1] = self._space(handle)
-        events, calls = self._interned(device.events), tuple(device.kinds)
-        ended = handle is None or any(r.broken for r in results)
-        live = Result(broken="not mounted")
+        events, calls = (
+            self._interned(device.events),
+            tuple(device.reads if reads else device.changes),
+        )
+        blocks = tuple(device.blocks)
+        ended = [r for r in (mounted, *results) if r.broken]
+        live = Result(error=mounted.error or (results[-1].error if results else 0))
         if handle is not None and not ended:
             device.op = len(operations)
             live = self.view(handle)
-        blocks = tuple(device.blocks)
-        self._retire(ended)
+        self._retire(bool(ended))
         return Run(
             base=base,
             operations=operations,
@@ -209,14 +242,15 @@ class Recorder:
             watch=watch,
         )
 
-    def mount(self, device: RecordingDevice) -> tuple[Handle | None, Result]:
-        """The subject mounted on the device, or None and why not."""
+    def mount(self, device: RecordingDevice, reads: bool) -> tuple[Handle | None, Result]:
+        """The subject mounted on the device, or None and why not; reads as in `record`."""
         outcome = self.worker().create(
             f"{HARNESS}:mount",
             self._subject,
             Remote(device.handle),
             device.block_size,
             len(device.blocks),
+            b"" if reads else b"".join(device.blocks),
             timeout_s=CALL_TIMEOUT_S,
         )
         result = self._result(outcome)

@@ -152,7 +152,7 @@ class Recovery:
         if outcome.kind != "raised":
             self._close(role)
         text = f"recovery ended with {outcome.kind} {outcome.error} {outcome.detail}"
-        return Recovered(Seen(failure=text[:160]))
+        return Recovered(Seen(failure=text[:160], mounted=False))
 
     def _call(self, role: str, base: Base, deltas: Sequence[Delta], timeout_s: float) -> Outcome:
         payloads, states = packed(deltas)
@@ -189,7 +189,8 @@ class Recovery:
         phase, kind, number, message = failure
         what = error_text(number) if number else kind.removeprefix("builtins.")
         verb = "mount failed" if phase == "mount" else "the view cannot be read"
-        return Recovered(Seen(failure=f"{verb}: {what} {message}".rstrip()), writes)
+        text = f"{verb}: {what} {message}".rstrip()
+        return Recovered(Seen(failure=text, mounted=phase != "mount"), writes)
 
     def _structure(
         self, base: Base, deltas: Sequence[Delta], recovered: Sequence[Recovered]
@@ -201,7 +202,7 @@ class Recovery:
             final = {**delta, **{b: data for b, data in result.log if b >= 0}}
             key = self.fingerprint(base, final)
             keys.append(key)
-            if key not in self._checked and not result.seen.failure:
+            if key not in self._checked and result.seen.mounted:
                 after[key] = final
         if after:
             self._checked.update(self._check(base, after))
@@ -211,10 +212,10 @@ class Recovery:
         ]
 
     def _problems(self, result: Recovered, key: int) -> str:
-        if result.seen.failure:
+        if not result.seen.mounted:
             return ""
         found = self._checked.get(key, "")
-        if not found and self._configuration.filesystem:
+        if not found and self._configuration.filesystem and not result.seen.failure:
             found = "; ".join(tree_problems(result.seen.view)[:3])
         return found
 

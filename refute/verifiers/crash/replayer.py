@@ -18,9 +18,9 @@ from refute.plain import Plain
 from refute.replay import Counterexample, Playback
 from refute.site import Site
 from refute.verifiers.crash.cases import Case
-from refute.verifiers.crash.explore import log_events
 from refute.verifiers.crash.judge import Seen, Story, tree_problems
 from refute.verifiers.crash.model import HARNESS
+from refute.verifiers.crash.nested import log_events
 from refute.verifiers.crash.recording import Base, Recorder, Run, error_text
 from refute.verifiers.crash.recovery import Recovered
 from refute.verifiers.crash.states import Crash, image
@@ -80,12 +80,28 @@ class _Play:
         return self._crash(case, case.crash, story, output)
 
     def _base(self, case: Case, empty: Base) -> Base | None:
+        if case.prior is not None:
+            return self._after_crash(case.prior, empty)
         if not case.setup:
             return empty
-        return self._subject.start("setup", self._subject.recorder.record(empty, case.setup))
+        return self._subject.start(
+            "setup", self._subject.recorder.record(empty, case.setup, reads=True)
+        )
+
+    def _after_crash(self, prior: Case, empty: Base) -> Base | None:
+        """The image of the prior case's crash; None when its own recovery is wrong."""
+        base = self._base(prior, empty)
+        if base is None or prior.crash is None:
+            return None
+        self._subject.recorder.close()
+        story = self._record(prior, base)
+        if prior.crash.point > len(story.run.events):
+            return None
+        seen = self.recover(after(base.blocks, story.run, prior.crash))[0].seen
+        return self._subject.crashed("crash", story, prior.crash, seen)
 
     def _record(self, case: Case, base: Base) -> Story:
-        run = self._subject.recorder.record(base, case.operations, case.fault, case.watch)
+        run = self._subject.recorder.record(base, case.operations, case.fault, case.watch, True)
         return self._subject.judge.story(run)
 
     def _crash(self, case: Case, crash: Crash, story: Story, output: dict[str, Plain]) -> Playback:
@@ -126,7 +142,7 @@ class _Play:
     def problems(self, recovered: Recovered, blocks: Sequence[bytes]) -> str:
         """What the spec's check, and the view itself, say of the structure after a recovery."""
         configuration = self._subject.configuration
-        if recovered.seen.failure:
+        if not recovered.seen.mounted:
             return ""
         found: list[str] = []
         if configuration.structure:
@@ -143,7 +159,7 @@ class _Play:
             if outcome.kind != "returned":
                 raise RefuteError(f"the structure check failed: {outcome.error} {outcome.message}")
             found = outcome.value[0]
-        if not found and configuration.filesystem:
+        if not found and configuration.filesystem and not recovered.seen.failure:
             found = tree_problems(recovered.seen.view)
         return "; ".join(found[:3])
 
@@ -152,9 +168,9 @@ class _Play:
         alone, together = self._fresh(), self._fresh()
         try:
             if case.crash is None:
-                one = alone.record(empty, case.operations)
-                together.record(empty, first.operations)
-                two = together.record(empty, case.operations)
+                one = alone.record(empty, case.operations, reads=True)
+                together.record(empty, first.operations, reads=True)
+                two = together.record(empty, case.operations, reads=True)
                 results: list[Plain] = [_run_digest(one), _run_digest(two)]
             else:
                 images = [self._image_of(c, empty) for c in (first, case)]
@@ -171,7 +187,7 @@ class _Play:
     def _image_of(self, case: Case, empty: Base) -> list[bytes]:
         base = self._base(case, empty) or empty
         self._subject.recorder.close()
-        run = self._subject.recorder.record(base, case.operations, case.fault, case.watch)
+        run = self._subject.recorder.record(base, case.operations, case.fault, case.watch, True)
         crash = case.crash or Crash(len(run.events))
         blocks = after(base.blocks, run, crash)
         if case.again is None:
@@ -200,12 +216,13 @@ def recover_with(
 ) -> tuple[Recovered, list[bytes]]:
     """Recover the image with the recorder's worker over the parent's device."""
     device = RecordingDevice(blocks, block_size)
-    handle, mounted = recorder.mount(device)
+    handle, mounted = recorder.mount(device, reads=True)
     log = tuple((e.block, e.data) for e in device.events)
     if handle is None:
         what = error_text(mounted.error) if mounted.error else mounted.broken
         recorder.close()
-        return Recovered(Seen(failure=f"mount failed: {what}"), log), device.blocks
+        seen = Seen(failure=f"mount failed: {what}", mounted=False)
+        return Recovered(seen, log), device.blocks
     final = list(device.blocks)
     live = recorder.view(handle)
     if live.error or live.broken:

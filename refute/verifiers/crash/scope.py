@@ -12,6 +12,7 @@ _STAGES = {
     "single": "one open write lost, one kept, or one torn",
     "faults": "a fault at every device call of the last operation and the sync after it",
     "recovery": "recovery crashed again at its own writes, once for each distinct log of writes",
+    "continued": "operations and faults after a recovery, for a few images that need recovering",
     "pairs": "two open writes lost or kept, any one torn at a flush",
     "subsets": "every subset of flush epochs up to the bound",
     "samples": "longer sequences drawn by seed, with one fault each",

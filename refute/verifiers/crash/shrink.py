@@ -6,17 +6,21 @@ levels that the first case needed, the cheapest first.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from refute.fuzz.operations import Operations, smaller
 from refute.verifiers.crash.explore import Explorer, Found, Stop
+from refute.verifiers.crash.stages import one
 
-MAX_ATTEMPTS = 80
+MAX_ATTEMPTS = 60
 
 
 def shrink(found: Found, again: Callable[[], Explorer], attempts: int = MAX_ATTEMPTS) -> Found:
     """The smallest case for the property that was met. again: an empty search for it alone."""
     best = found
+    if found.minimal or found.case.prior is not None:
+        return found
     whole = (*found.case.setup, *found.case.operations)
     if found.case.setup:
         attempts -= 1
@@ -41,10 +45,6 @@ def shrink(found: Found, again: Callable[[], Explorer], attempts: int = MAX_ATTE
 def _search(found: Found, operations: Operations, again: Callable[[], Explorer]) -> Found | None:
     """A case of the same kind and property with these operations from the empty system."""
     explorer = again()
-    try:
-        explorer.one(operations, faults=found.case.fault is not None, nested=bool(found.case.again))
-    except Stop:
-        pass
-    finally:
-        explorer.recovery.close()
+    with contextlib.suppress(Stop):
+        one(explorer, operations, found.case.fault is not None, found.case.again is not None)
     return explorer.found.get(found.case.property)

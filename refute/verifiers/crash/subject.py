@@ -5,17 +5,26 @@ A search and a replay both begin here, so that a case found by one means the sam
 
 from __future__ import annotations
 
+import dataclasses
+
 from refute.budget import Budget
 from refute.claim import Claim
 from refute.errors import RefuteError
-from refute.fuzz.operations import Operation, Operations, fills, populated
+from refute.fuzz.operations import (
+    Operation,
+    Operations,
+    filesystem_alphabet,
+    fills,
+    populated,
+)
 from refute.oracles.device import Fingerprints, RecordingDevice, blank
 from refute.sandbox import Limits, Worker
 from refute.site import Site
 from refute.specs.crash import Configuration
-from refute.verifiers.crash.judge import Judge
-from refute.verifiers.crash.model import HARNESS, Foreign, Library, Model
-from refute.verifiers.crash.recording import Base, Recorder, Result, Run
+from refute.verifiers.crash.judge import Judge, Seen, Story
+from refute.verifiers.crash.model import HARNESS, UNMOUNT, Foreign, Library, Model
+from refute.verifiers.crash.recording import Base, Recorder, Result, Run, case_of
+from refute.verifiers.crash.states import Crash, image
 
 TIGHT_BLOCKS = 3  # free blocks of a device that is nearly full
 MOST_FILLS = 4096
@@ -44,6 +53,7 @@ class Subject:
         self.model = Model(self._foreign or Library())
         self.judge = Judge(self.configuration, self.model)
         self.fingerprints = Fingerprints()
+        self._unmounts = False
 
     def open_worker(self) -> Worker:
         """A fresh worker for the subject."""
@@ -62,7 +72,8 @@ class Subject:
     def check_loads(self) -> None:
         """Raises NotJudged when the subject cannot be imported or is not of the right shape."""
         outcome = self.recorder.worker().call(f"{HARNESS}:loads", self.name)
-        if outcome.kind != "returned" or outcome.value is not True:
+        found = outcome.value if outcome.kind == "returned" else None
+        if type(found) is not list or not {"format", "mount"} <= set(found):
             raise NotJudged(
                 f"the subject {self.name} cannot be loaded: {outcome.kind} {outcome.error}"
                 f" {outcome.message}".rstrip(),
@@ -70,6 +81,7 @@ class Subject:
                 value=self.name,
                 next_step="it must be a class with format(device) and mount(device)",
             )
+        self._unmounts = "unmount" in found
 
     def empty(self) -> tuple[Result, Base]:
         """How `format` ended, and the empty system."""
@@ -82,7 +94,7 @@ class Subject:
     def start(self, name: str, run: Run) -> Base | None:
         """The base after a run from the empty system, remounted; None when that fails."""
         device = RecordingDevice(run.blocks, self.configuration.block_size)
-        handle, _ = self.recorder.mount(device)
+        handle, _ = self.recorder.mount(device, reads=False)
         if handle is None:
             return None
         state = self.judge.story(run).states[-1]
@@ -104,10 +116,44 @@ class Subject:
         known |= {("sync",)} if self.configuration.filesystem else set()
         return next((o for o in sorted(known) if o[0] in self.configuration.syncs), None)
 
+    def alphabet(self) -> tuple[Operation, ...]:
+        """The operations that sequences are made of, simple ones first."""
+        configuration = self.configuration
+        if configuration.operations:
+            return configuration.operations
+        return filesystem_alphabet(
+            configuration.names, configuration.sizes, configuration.block_size, self._unmounts
+        )
+
+    def probes(self, last: Operations) -> list[Operations]:
+        """One operation for each way to make the last operation durable, as sequences of one."""
+        about = {argument for operation in last for argument in operation[1:2]}
+        found: dict[str, Operation] = {}
+        for operation in self.alphabet():
+            name = operation[0]
+            if name not in self.configuration.syncs or operation == UNMOUNT:
+                continue
+            if name not in found or (operation[1:2] and operation[1] in about):
+                found[name] = operation
+        return [(operation,) for operation in found.values()]
+
+    def crashed(self, name: str, story: Story, crash: Crash, seen: Seen) -> Base | None:
+        """The image of a crash, to be recovered by the mount; None when it is already wrong."""
+        run = story.run
+        position = self.judge.position(story, crash.point, seen)
+        if position is None:
+            return None
+        durable = self.judge.span(story, crash.point)[0]
+        delta = image(run.base.blocks, run.events, crash)
+        blocks = tuple(delta.get(number, old) for number, old in enumerate(run.base.blocks))
+        made = self._base(name, run.base.operations, blocks, story.states[position])
+        earlier = (*run.base.earlier, *story.states[durable:position])
+        return dataclasses.replace(made, prior=case_of(story.run, "", crash), earlier=earlier)
+
     def filling(self, empty: Base) -> Operations:
         """Operations after which the device is nearly full, as the subject counts."""
         device = RecordingDevice(empty.blocks, self.configuration.block_size)
-        handle, _ = self.recorder.mount(device)
+        handle, _ = self.recorder.mount(device, reads=False)
         done: list[Operation] = []
         if handle is None:
             return ()
