@@ -2,20 +2,21 @@
 
 It shares no code with refute: its own device, its own model of a filesystem (a dictionary), its own
 enumeration of crash states. Run as a script it explores the journalfs of the tree named on the
-command line and prints, as JSON, the first violation of each property it finds:
+command line and prints, as JSON, the shortest violation of each property it finds:
 
-    python journalfs_bruteforce.py TREE [--samples N]
+    python journalfs_bruteforce.py TREE DEPTH SAMPLES
+    python journalfs_bruteforce.py TREE given '[["create", "/a"], ["sync"]]' …
 """
 
 from __future__ import annotations
 
 import copy
 import errno
+import importlib
 import itertools
 import json
 import random
 import sys
-from pathlib import Path
 
 BLOCK_SIZE, SECTOR = 1024, 512
 BLOCKS = 38
@@ -480,25 +481,40 @@ def sequences(depth, samples, seed=1, length=9):
         yield tuple(rng.choice(ALPHABET) for _ in range(length))
 
 
-def explore(tree, depth=2, samples=50):
-    """The first violation of each property, and the number of crash states judged."""
+def load(tree):
+    """An explorer of the journalfs in this tree; one tree for each process."""
     sys.path.insert(0, str(tree))
-    import fsck
-    import journalfs
+    journalfs, fsck = importlib.import_module("journalfs"), importlib.import_module("fsck")
+    return Explorer(journalfs, fsck.problems)
 
-    explorer = Explorer(journalfs, fsck.problems)
+
+def explore(explorer, depth, samples):
+    """All sequences of this depth with every crash, those of depth 1 with every fault."""
     for sequence in sequences(depth, samples):
         explorer.run(sequence)
     for setup in SETUPS:
-        for tail in itertools.product(ALPHABET, repeat=min(depth, 1)):
-            explorer.run_faults((*setup, *tail, ("fsync", "/"), ("sync",), ("create", "/e")))
+        for tail in ALPHABET:
+            explorer.run_faults((*setup, tail, ("fsync", "/"), ("sync",), ("create", "/e")))
     for tail in sequences(0, samples):
         explorer.run_faults((*tail, ("fsync", "/")))
-    return explorer
+
+
+def given(explorer, texts):
+    """Judge only these sequences, as JSON lists of operations; contents are Latin-1 strings."""
+    for text in texts:
+        sequence = tuple(
+            tuple(a.encode("latin-1") if o[0] == "write" and i == 3 else a for i, a in enumerate(o))
+            for o in json.loads(text)
+        )
+        explorer.run(sequence)
+        explorer.run_faults(sequence)
 
 
 if __name__ == "__main__":
-    chosen = int(sys.argv[3]) if len(sys.argv) > 3 else 30
-    depth = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    result = explore(Path(sys.argv[1]), depth, chosen)
-    print(json.dumps({"states": result.states, "violations": result.violations}, default=str))
+    explorer = load(sys.argv[1])
+    if sys.argv[2] == "given":
+        given(explorer, sys.argv[3:])
+    else:
+        explore(explorer, int(sys.argv[2]), int(sys.argv[3]))
+    found = {"states": explorer.states, "violations": explorer.violations}
+    print(json.dumps(found, default=str))
