@@ -61,7 +61,10 @@ def changed_units(file: str, before: bytes | None, after: bytes) -> tuple[Unit, 
     texts = _texts(new)
     used = {name for piece in new if piece.kind != IMPORT for name in piece.names}
     found = []
+    new_classes = {p.qualname for p in new if p.kind == CLASS and _key(p) not in old}
     for piece in new:
+        if _is_field(piece) and piece.qualname.rpartition(".")[0] in new_classes:
+            continue  # the new class stands for its fields
         before_texts, after_texts = old.get(_key(piece), []), texts[_key(piece)]
         fresh = piece.text not in before_texts
         charged = fresh or (before_texts != after_texts and set(after_texts) <= set(before_texts))
@@ -72,6 +75,11 @@ def changed_units(file: str, before: bytes | None, after: bytes) -> tuple[Unit, 
         if charged or (piece.kind != IMPORT and piece.names & rebound):
             found.append(Unit(file, piece.qualname, piece.kind, piece.node.lineno))
     return tuple(dict.fromkeys(found))
+
+
+def _is_field(piece: Piece) -> bool:
+    """Whether it is an annotation without a value, as in a dataclass."""
+    return isinstance(piece.node, ast.AnnAssign) and piece.node.value is None
 
 
 def all_units(file: str, source: bytes) -> tuple[Unit, ...]:

@@ -7,6 +7,7 @@ and trees come from the base (from the head for new claims), applied outside any
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def _judge_control(
     session.progress(f"control {control}: {', '.join(c.name for c in group)}")
     hints = Hints(session.ledger, "control case", control)
     part = session.part(f"control/{control}", share, group)
+    part = dataclasses.replace(part, shrink=False)
     results = []
     for claim, evidence in zip(
         group, check(group, part, wrong, store=hints, engines=session.engines), strict=True

@@ -94,9 +94,12 @@ def _reasons(session: Session, findings: Findings) -> Iterator[str]:
     for event in findings.events:
         if event.kind != "added":
             yield f"spec {event.kind}: {event.thing}: {event.detail}; it needs approval"
-    for result in findings.results:
-        if result.unmet and not result.pre_existing and result not in refuted:
-            yield f"not established: {result.claim.name}: {result.unmet}"
+    open_ones = [r for r in findings.results if r.unmet and not r.pre_existing]
+    open_ones = [r for r in open_ones if r.evidence.verdict is not Verdict.REFUTED]
+    if refuted and open_ones:
+        yield f"not judged to the end, because of that: {len(open_ones)} other claims"
+    for result in () if refuted else open_ones:
+        yield f"not established: {result.claim.name}: {result.unmet}"
     for result in findings.controls:
         if result.unmet:
             yield f"not established: {result.claim.name}: {result.control}: {result.unmet}"

@@ -69,7 +69,7 @@ def groups(session: Session, claims: Sequence[Claim]) -> list[list[Claim]]:
     def cost(group: list[Claim]) -> tuple[float, float]:
         known = [session.ledger.expected_cost(c) for c in group]
         engines = [float(e.cost) for e in session.engines(group[0].statement.kind)]
-        return sum(k for k in known if k is not None), min(engines, default=0.0)
+        return max((k for k in known if k is not None), default=0.0), min(engines, default=0.0)
 
     return sorted(found.values(), key=cost)
 
@@ -113,13 +113,13 @@ def _keeper(
 
 
 def _ask_the_base(session: Session, findings: Findings) -> None:
-    """Whether what fails on the head fails on the base too."""
+    """Whether what fails on the head fails on the base too; once refuted, only that matters."""
     for index, result in enumerate(findings.results):
         if result.role != "claim" or not result.unmet or result.pre_existing:
             continue
         if result.evidence.verdict is Verdict.REFUTED:
             findings.results[index] = _refuted_before(session, result)
-        elif not result.evidence.reason.startswith("not run"):
+        elif not findings.refuted:
             findings.results[index] = _unknown_before(session, result)
 
 

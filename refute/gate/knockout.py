@@ -9,7 +9,8 @@ everything it depended on; one that survived is tried again next time.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from refute import plain
@@ -22,7 +23,7 @@ from refute.claim import Claim, Verdict, is_command
 from refute.closure import module_file, module_names
 from refute.config import needs_no_claim, read_exemptions
 from refute.gate.hints import Hints
-from refute.gate.judging import groups
+from refute.gate.judging import groups, ran_out
 from refute.gate.mutants import Knockout, Unsplittable, knockouts
 from refute.gate.session import Findings, Session, frozen
 from refute.gate.spec_changes import spec_files
@@ -96,12 +97,21 @@ def _line(unit: Unit, status: str, by: Sequence[str] = (), detail: str = "") -> 
     )
 
 
+@dataclasses.dataclass(frozen=True)
+class _Answer:
+    """by: the claim that was refuted. ran_out: why more budget might have refuted one."""
+
+    by: str = ""
+    ran_out: str = ""
+
+
 class _Judge:
     """Knocks units out. Knock-outs of one file share the list of claims that reach it."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self._candidates: dict[str, list[list[Claim]]] = {}
+        self._noticed: dict[str, Claim] = {}
 
     def cover(self, unit: Unit, share: float) -> Coverage:
         """The coverage of one unit."""
@@ -117,10 +127,12 @@ class _Judge:
             return _line(unit, UNDECIDED, detail=f"cannot be knocked out: {error}")
         by: list[str] = []
         for knockout in wanted:
-            name = self._refuted_by(unit, knockout, reaching, share / len(wanted))
-            if not name:
-                return _line(unit, UNCOVERED, by, f"{knockout.how}: no claim was refuted")
-            by.append(name)
+            found = self._refuted_by(unit, knockout, reaching, share / len(wanted))
+            if not found.by:
+                status = UNDECIDED if found.ran_out else UNCOVERED
+                why = found.ran_out or "no claim was refuted"
+                return _line(unit, status, by, f"{knockout.how}: {why}")
+            by.append(found.by)
         return _line(unit, COVERED, by, "; ".join(k.how for k in wanted))
 
     def _reaching(self, file: str) -> list[list[Claim]]:
@@ -144,31 +156,44 @@ class _Judge:
 
     def _refuted_by(
         self, unit: Unit, knockout: Knockout, reaching: list[list[Claim]], share: float
-    ) -> str:
+    ) -> _Answer:
+        answer = _Answer()
         for source in knockout.sources:
-            name = self._refuted(unit, source, reaching, share / len(knockout.sources))
-            if name:
-                return name
-        return ""
+            answer = self._refuted(unit, source, reaching, share / len(knockout.sources))
+            if answer.by:
+                break
+        return answer
 
-    def _refuted(self, unit: Unit, source: bytes, reaching: list[list[Claim]], share: float) -> str:
-        """The claim that one knocked-out tree refuted, or empty."""
+    def _refuted(
+        self, unit: Unit, source: bytes, reaching: list[list[Claim]], share: float
+    ) -> _Answer:
+        """What the claims said of one knocked-out tree."""
         ledger = self.session.ledger
         claims = [claim for group in reaching for claim in group]
         keys = [ledger.key(claim, self.session.site_of(claim)) for claim in claims]
         key = plain.digest([str(unit), source, keys])
         known = ledger.fact("knockout", key)
         if type(known) is str:
-            return known
+            return _Answer(known)
         tree = self._tree(unit.file, source, claims)
+        answer = _Answer()
+        for group, small in self._plan(unit, reaching):
+            part = self._budget(unit, small, share / len(reaching), group)
+            answer = self._ask(unit, group, part, tree)
+            if answer.by:
+                ledger.put_fact("knockout", key, answer.by)
+                self._noticed[unit.file] = next(c for c in group if c.name == answer.by)
+                break
+        return answer
+
+    def _plan(self, unit: Unit, reaching: list[list[Claim]]) -> Iterator[tuple[list[Claim], bool]]:
+        """Whom to ask, and whether with a small budget; who noticed last goes first."""
+        last = self._noticed.get(unit.file)
+        if last is not None and any(last in group for group in reaching):
+            yield [last], True
         for small in (True, False):
-            for number, group in enumerate(reaching):
-                part = self._budget(unit, small, share / (len(reaching) - number), group)
-                name = self._ask(unit, group, part, tree)
-                if name:
-                    ledger.put_fact("knockout", key, name)
-                    return name
-        return ""
+            for group in reaching:
+                yield group, small
 
     def _tree(self, file: str, source: bytes, claims: Sequence[Claim]) -> Path:
         session = self.session
@@ -184,19 +209,31 @@ class _Judge:
 
     def _budget(self, unit: Unit, small: bool, share: float, group: Sequence[Claim]) -> Budget:
         part = self.session.part(f"knockout/{unit}", share, () if small else group)
+        part = dataclasses.replace(part, shrink=False)
         if not small:
             return part
         wall_s = min(SMALL_WALL_S, part.wall_s)
         cases = min(SMALL_CASES, part.cases)
         return dataclasses.replace(part, cases=cases, wall_s=wall_s, cpu_s=wall_s)
 
-    def _ask(self, unit: Unit, group: Sequence[Claim], part: Budget, tree: Path) -> str:
+    def _ask(self, unit: Unit, group: Sequence[Claim], part: Budget, tree: Path) -> _Answer:
         session = self.session
         site = Site(tree, session.site_of(group[0]).spec_tree, session.config.roots)
         hints = Hints(session.ledger, "knockout case", str(unit))
+        started = time.monotonic()
         evidence = check(group, part, site, store=hints, engines=session.engines)
-        refuted = [e.claim for e in evidence if e.verdict is Verdict.REFUTED]
-        return refuted[0] if refuted else ""
+        spent = time.monotonic() - started
+        for claim, found in zip(group, evidence, strict=True):
+            if found.verdict is Verdict.REFUTED:
+                return _Answer(claim.name)
+        open_ones = [
+            found.reason or f"{found.verdict.value} after {found.tried} cases"
+            for claim, found in zip(group, evidence, strict=True)
+            if found.unmet(claim.need) and ran_out(found, part, spent)
+        ]
+        return _Answer(
+            ran_out=f"not refuted within the budget ({open_ones[0]})" if open_ones else ""
+        )
 
     def vacuous(self, claim: Claim) -> str:
         """Why a new claim counts for nothing: no knock-out of its subject refutes it."""
@@ -208,7 +245,7 @@ class _Judge:
                 tried = _FILE_KNOCKOUT if unit.kind == FILE else knockouts(unit, source)
             except Unsplittable:
                 continue
-            if any(self._refuted_by(unit, k, [[claim]], share / len(tried)) for k in tried):
+            if any(self._refuted_by(unit, k, [[claim]], share / len(tried)).by for k in tried):
                 return ""
         return f"vacuous: none of {len(units)} knock-outs of its subject refuted it"
 

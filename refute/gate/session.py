@@ -135,9 +135,13 @@ def result_of(
 
 
 def total_cost(findings: Findings, started: float) -> Cost:
-    """CPU seconds of all new evidence, wall seconds since the start."""
-    everything = [*findings.results, *findings.controls]
-    cpu_s = sum(r.evidence.cost.cpu_s for r in everything if not r.evidence.from_ledger)
+    """CPU seconds of all new evidence, wall seconds since the start.
+
+    Claims that one run judged together carry that run's cost each, and count once.
+    """
+    new = [r.evidence for r in (*findings.results, *findings.controls)]
+    runs = {(e.engine, e.cost) for e in new if not e.from_ledger}
+    cpu_s = sum(cost.cpu_s for _, cost in runs)
     return Cost(cpu_s, time.monotonic() - started)
 
 
