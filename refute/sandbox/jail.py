@@ -8,6 +8,7 @@ since that is what gives the right. Either way the subject ends without capabili
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from typing import Any
@@ -22,6 +23,7 @@ _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC
 _ROOT_SIZE = 512 * 2**20
 _TMP_FILES = 10_000
+_MORE_NAMESPACES = "/proc/sys/user/max_user_namespaces"
 
 
 def enter_namespaces() -> bool:
@@ -134,6 +136,9 @@ def settle(privileged: bool) -> bool:
             _map_nobody(NOBODY, NOBODY)
         except OSError:  # some systems allow user namespaces to root alone
             own = False
+    if own:  # no further namespaces, whose owner could reach much more of the kernel
+        with contextlib.suppress(OSError), open(_MORE_NAMESPACES, "wb") as file:
+            file.write(b"0")
     kernel.drop_capabilities()
     return own
 

@@ -70,7 +70,11 @@ def launch(order: Order, new_codec: Callable[[], Codec]) -> Started:
     started.output.drain()
     why = started.ready.get("refused") or started.ready.get("error") or started.output.take()
     stop(started)
-    raise SandboxError(
+    raise _not_started(order, why)
+
+
+def _not_started(order: Order, why: str) -> SandboxError:
+    return SandboxError(
         f"a worker could not be started: {why.strip() or 'it did not answer'}",
         thing="worker",
         value=str(order.tree),
@@ -81,19 +85,35 @@ def launch(order: Order, new_codec: Callable[[], Codec]) -> Started:
 def _start(order: Order, codec: Codec, why: str) -> Started:
     control, their_control = socket.socketpair()
     wire, their_wire = socket.socketpair()
-    with their_control, their_wire:
-        process = _spawn(their_control.fileno(), their_wire.fileno(), order)
+    try:
+        with their_control, their_wire:
+            process = _spawn(their_control.fileno(), their_wire.fileno(), order)
+    except OSError as error:
+        wire.close()
+        control.close()
+        raise _not_started(order, str(error)) from error
     assert process.stdout is not None
     output = Excerpt(process.stdout.fileno(), order.limits.output)
     link = Link(wire, control, output, process.stdout.fileno(), codec)
     scratch = f"{tempfile.gettempdir()}/refute-{secrets.token_hex(8)}"
     config = {**_config(order), "why": why, "scratch": scratch}
+    started = Started(process, link, output, {}, (wire, control), scratch)
+    try:
+        ready = _introduce(started, config)
+    except BaseException:  # an interrupt, above all
+        stop(started)
+        raise
+    return started._replace(ready=ready)
+
+
+def _introduce(started: Started, config: dict[str, Any]) -> dict[str, Any]:
+    """Send the configuration; what the supervisor says to it, nothing when it is gone."""
+    _, control = started.ends
     with contextlib.suppress(OSError):  # it may be gone already; what it printed says why
         control.setblocking(True)
         control.sendall(json.dumps(config).encode("ascii") + b"\n")
         control.setblocking(False)
-    ready = link.told(time.monotonic() + START_S) or {}
-    return Started(process, link, output, ready, (wire, control), scratch)
+    return started.link.told(time.monotonic() + START_S) or {}
 
 
 def _config(order: Order) -> dict[str, Any]:

@@ -369,6 +369,7 @@ def test_only_the_workers_own_processes_can_be_seen_or_killed(jailed: Worker) ->
     assert jailed.call("reaches:visible_processes").value == 2
     assert jailed.call("reaches:look_into_init").value == []
     assert jailed.call("reaches:become_root").value == 65534
+    assert jailed.call("reaches:new_user_namespace").value != 0
     assert jailed.call("reaches:kill_everything").kind in ("returned", "died")
     assert jailed.call("reaches:kill_group").kind == "died"
 
