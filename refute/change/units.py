@@ -104,8 +104,9 @@ def _texts(found: Sequence[Piece]) -> dict[tuple[str, str], list[str]]:
 
 def pieces(module: ast.Module) -> list[Piece]:
     """All units of a module in order; docstrings are taken out of the module in place."""
-    _Normal().visit(module)
-    return [p for p in _pieces(module.body, "") if p.qualname not in _SILENT_NAMES]
+    return [
+        p for p in _pieces(without_docstrings(module).body, "") if p.qualname not in _SILENT_NAMES
+    ]
 
 
 def _pieces(body: Sequence[ast.stmt], prefix: str) -> Iterator[Piece]:
@@ -167,6 +168,12 @@ def _part(item: ast.AST, inner: list[ast.stmt]) -> ast.AST:
 def _piece(qualname: str, kind: str, node: ast.stmt, compared: ast.stmt) -> Piece:
     names = {n.id for n in ast.walk(compared) if isinstance(n, ast.Name)}
     return Piece(qualname, kind, node, ast.dump(compared), frozenset(names))
+
+
+def without_docstrings(module: ast.Module) -> ast.Module:
+    """The same syntax tree, its functions' and classes' docstrings taken out in place."""
+    _Normal().visit(module)
+    return module
 
 
 class _Normal(ast.NodeTransformer):

@@ -12,9 +12,10 @@ import ast
 import sys
 from collections.abc import Collection, Iterator, Sequence
 
-from refute.change.units import Function, bound_names
+from refute.change.units import Function, bound_names, without_docstrings
 from refute.closure import parse
 
+_MARKS = ("staticmethod", "classmethod", "property")
 _DATA_TYPES = (
     "tuple",
     "list",
@@ -53,7 +54,7 @@ def not_additive(before: bytes, after: bytes, modules: Collection[str]) -> tuple
 
 
 def _statements(module: ast.Module) -> list[ast.stmt]:
-    body = module.body
+    body = without_docstrings(module).body
     has_text = body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     return body[1:] if has_text else list(body)
 
@@ -100,12 +101,13 @@ def _forbidden(
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return ""
     again = sorted(_bound(node) & (taken | {"claim"}) - _harmless_import(node))
+    again += sorted(name for name in _bound(node) if name.startswith("__"))
     if again:
         return f"{again[0]!r} gets another meaning"
     if isinstance(node, ast.Import | ast.ImportFrom):
         return _forbidden_import(node, modules)
     if isinstance(node, Function):
-        return _forbidden_in([*_head_of(node)])
+        return _forbidden_function(node, callables)
     if isinstance(node, ast.ClassDef):
         return _forbidden_class(node)
     if isinstance(node, ast.Expr) and _is_claim(node.value, callables):
@@ -162,15 +164,26 @@ def _is_claim(node: ast.expr, callables: frozenset[str]) -> bool:
 def _forbidden_class(node: ast.ClassDef) -> str:
     parts: list[ast.AST] = [*node.decorator_list, *node.bases, *node.keywords]
     for inner in node.body:
-        parts += list(_head_of(inner)) if isinstance(inner, Function) else [inner]
+        if isinstance(inner, Function) and _forbidden_function(inner, frozenset()):
+            return _forbidden_function(inner, frozenset())
+        parts += [] if isinstance(inner, Function) else [inner]
     if node.keywords or node.decorator_list:
         return "a class with decorators or keywords runs code when it is defined"
     return _forbidden_in(parts)
 
 
+def _forbidden_function(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, callables: frozenset[str]
+) -> str:
+    """A decorator is a call that does not look like one; only refute's own may stand there."""
+    for decorator in node.decorator_list:
+        if not (isinstance(decorator, ast.Name) and decorator.id in (*_MARKS, *callables)):
+            return f"the decorator {ast.unparse(decorator)[:40]} runs when it is loaded"
+    return _forbidden_in(list(_head_of(node)))
+
+
 def _head_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """What runs when a function is defined: decorators, defaults and annotations."""
-    yield from node.decorator_list
+    """What runs when a function is defined, besides decorators: defaults and annotations."""
     yield node.args
     if node.returns is not None:
         yield node.returns
