@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
     device: Mapping[str, int]
     errors: str
     unordered: Iterable[str]
-    ignore: Mapping[str, Iterable[str]]
+    ignore: Mapping[str, Iterable[str] | Mapping[str, Mapping[str, Plain]]]
     may_refuse: Iterable[str]
 
 
@@ -59,7 +59,8 @@ def AgreesWith(
     the subject is then a class with `format(device)` and `mount(device)` over a device in memory.
 
     Values are compared exactly, but for what the statement declares: unordered: methods whose list
-    is compared without its order; ignore: method → fields of its result that may differ. errors:
+    is compared without its order; ignore: method → fields of its result that may differ, or field →
+    what other fields must be for that: `{"stat": {"ino": {}, "size": {"kind": "dir"}}}`. errors:
     "errno" compares errno values where both errors have one, "exact" always their types too.
     may_refuse: names of errno values that the subject may answer at any time, having done nothing.
     """
@@ -90,7 +91,7 @@ def AgreesWith(
             "device": None if device is None else dict(device),
             "errors": errors,
             "unordered": sorted(options.get("unordered", ())),
-            "ignore": {n: sorted(fields) for n, fields in options.get("ignore", {}).items()},
+            "ignore": {name: _fields(f) for name, f in options.get("ignore", {}).items()},
             "may_refuse": _numbers(options.get("may_refuse", ())),
         },
         spec=() if reference.startswith("refute.") else (reference,),
@@ -112,6 +113,13 @@ def _steps(operations: Iterable[Sequence[Plain]]) -> list[Plain]:
         good = bool(step) and type(step[0]) is str
         _need(good, "an operation is a method's name and its arguments", step)
     return steps
+
+
+def _fields(fields: Iterable[str] | Mapping[str, Mapping[str, Plain]]) -> list[Plain]:
+    if isinstance(fields, Mapping):
+        return [[field, dict(condition)] for field, condition in fields.items()]
+    _need(not isinstance(fields, str), "ignore takes a list of fields, not one string", fields)
+    return [[field, {}] for field in fields]
 
 
 def _numbers(names: Iterable[str]) -> list[int]:

@@ -11,7 +11,7 @@ leaves the operation out, since it must have done nothing; what is observed late
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from refute import plain
 from refute.budget import Budget
@@ -180,13 +180,21 @@ class SequencePlayer(WorkerPair):
         """The value without what the statement declares to be irrelevant."""
         ignored = self.params["ignore"].get(name, ())
         if ignored and isinstance(value, dict):
-            value = {k: v for k, v in value.items() if k not in ignored}
+            value = {k: v for k, v in value.items() if not _may_differ(k, value, ignored)}
         if ignored and isinstance(value, Record):
-            kept = tuple((k, v) for k, v in value.fields if k not in ignored)
-            value = Record(value.type_name, kept)
+            fields = dict(value.fields)
+            kept = [(k, v) for k, v in value.fields if not _may_differ(k, fields, ignored)]
+            value = Record(value.type_name, tuple(kept))
         if name in self.params["unordered"] and isinstance(value, list):
             value = sorted(value, key=plain.digest_any)
         return value
+
+
+def _may_differ(field: Plain, fields: Mapping[Plain, Plain], ignored: Sequence[Plain]) -> bool:
+    return any(
+        field == name and all(plain.same(fields.get(k), v) for k, v in condition.items())
+        for name, condition in ignored
+    )
 
 
 def _text(operation: Plain) -> str:

@@ -111,7 +111,7 @@ class Filesystem:
 
     def link(self, src: str, dst: str) -> None:
         """Give the file `src` a second name `dst`."""
-        self._check_both(src, dst)
+        self._check_paths((self._node, src), (self._place, dst))
         node = self._node(src)
         parent, name = self._place(dst)
         if name in parent:
@@ -128,11 +128,11 @@ class Filesystem:
         """
         if "/" in (src, dst):
             raise FileError(errno.EBUSY, src, also=(errno.EINVAL, errno.EEXIST, errno.ENOTEMPTY))
-        self._check_both(src, dst)
+        self._check_paths((self._place, src), (self._place, dst), (self._node, src))
         old_parent, old_name = self._place(src)
-        new_parent, new_name = self._place(dst)
         moved = self._node(src)
         number = self._number(src)
+        new_parent, new_name = self._place(dst)
         if moved.entries is not None and dst.startswith(src + "/"):
             raise FileError(errno.EINVAL, dst)
         if src.startswith(dst + "/"):
@@ -230,10 +230,12 @@ class Filesystem:
         if all(child != number for _, child in self._names()):
             del self._nodes[number]
 
-    def _check_both(self, src: str, dst: str) -> None:
-        """Raise what is wrong with either path; POSIX does not say which is looked at first."""
+    def _check_paths(self, *looks: tuple[Callable[[str], object], str]) -> None:
+        """Raise what is wrong with any path, the first being Linux's error.
+
+        POSIX does not say which is looked at first.
+        """
         wrong: list[FileError] = []
-        looks: list[tuple[Callable[[str], object], str]] = [(self._node, src), (self._place, dst)]
         for look, path in looks:
             try:
                 look(path)
@@ -242,7 +244,7 @@ class Filesystem:
         if wrong:
             number = wrong[0].errno or errno.EINVAL
             also = {n for e in wrong for n in (e.errno, *e.also) if n is not None and n != number}
-            raise FileError(number, src, also=sorted(also))
+            raise FileError(number, looks[0][1], also=sorted(also))
 
     def _replaceable(self, moved: _Node, target: _Node, src: str, dst: str) -> None:
         if target.entries is None:
