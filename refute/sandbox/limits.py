@@ -18,7 +18,8 @@ class Limits:
     cpu_s: CPU seconds over the worker's whole life, all its processes together. wall_s: seconds a
     call may take unless it says otherwise. memory: bytes of address space of each process.
     file_size: bytes of each file it writes. processes: how many it may have at once, threads
-    included. output: how many bytes of what it prints are kept for each call.
+    included. output: how many bytes of what it prints are kept for each call. Beyond these a
+    process may have 256 files open, and /tmp holds four times `file_size`.
     """
 
     cpu_s: float = 10.0

@@ -17,6 +17,7 @@ import pytest
 
 from refute import plain
 from refute.sandbox import Limits, Outcome, Worker, open_worker
+from refute.sandbox.link import Link
 from refute.sandbox.processes import children, descendants
 
 CASES = Path(__file__).parents[1] / "cases" / "hostile"
@@ -414,3 +415,14 @@ def test_an_interrupted_parent_kills_the_worker() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def test_an_interrupted_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ring(link: Link, deadline: float) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Link, "told", ring)
+    with pytest.raises(KeyboardInterrupt):
+        hostile()
+    assert not descendants(os.getpid())
