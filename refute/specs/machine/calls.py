@@ -50,8 +50,8 @@ class Calls(Expressions):
     def _own_call(self, node: ast.Call, name: str, state: str) -> Expr:
         found = self.scope.member(name)
         if isinstance(found, staticmethod):
-            found = found.__func__
-            return self.inline(found, self._arguments(found, node), "", node)
+            inner: Any = found.__func__
+            return self.inline(inner, self._arguments(inner, node), "", node)
         if not isinstance(found, types.FunctionType):
             raise self.scope.refuse(node, f"a call of self.{name}", "a helper method")
         mark = language.mark_of(found)
@@ -248,7 +248,7 @@ class Calls(Expressions):
 
     def _call_isinstance(self, node: ast.Call, want: t.Type | None) -> Expr:
         classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-        kinds = []
+        kinds: list[t.Type] = []
         for part in _union_parts(classes):
             found = self.scope.static(part)
             if found in (bool, int):

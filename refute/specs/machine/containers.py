@@ -28,7 +28,7 @@ def _no_place(_: Any) -> None:
 class Set(frozenset[E]):
     """A finite set; `add`, `discard`, `remove`, `clear` and `update` are statements on `self.x`."""
 
-    _home: Home = staticmethod(_no_place)  # type: ignore[assignment]
+    _home: Home = staticmethod(_no_place)
 
     def __iter__(self) -> Iterator[E]:
         return iter(sorted(frozenset.__iter__(self), key=live_order))
@@ -59,7 +59,7 @@ class Set(frozenset[E]):
 class Seq(tuple[E, ...]):
     """A sequence; `append`, `extend`, `pop` and `clear` are statements on `self.x`."""
 
-    _home: Home = staticmethod(_no_place)  # type: ignore[assignment]
+    _home: Home = staticmethod(_no_place)
 
     def __add__(self, other: Iterable[E]) -> Seq[E]:  # type: ignore[override]
         return Seq((*self, *other))
@@ -74,7 +74,8 @@ class Seq(tuple[E, ...]):
         found: Any = tuple.__getitem__(self, key)
         if isinstance(key, slice):
             return Seq(found)
-        return placed(found, lambda new: self.__setitem__(key, new))
+        made: E = placed(found, lambda new: self.__setitem__(key, new))
+        return made
 
     def __setitem__(self, key: SupportsIndex, value: E) -> None:
         items = list(self)
@@ -103,7 +104,7 @@ class Seq(tuple[E, ...]):
 class Map(Mapping[K, V], Generic[K, V]):
     """A total map from a finite type; `self.x[k] = v` writes one entry."""
 
-    _home: Home = staticmethod(_no_place)  # type: ignore[assignment]
+    _home: Home = staticmethod(_no_place)
 
     def __init__(self, entries: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
         found = dict(entries)
@@ -167,5 +168,5 @@ def live_order(value: Any) -> tuple[Any, ...]:
         return (3, tuple(live_order(v) for v in value.values()))
     if isinstance(value, Sequence):
         return (3, tuple(map(live_order, value)))
-    members = list(type(value))  # an Enum
-    return (2, type(value).__name__, members.index(value))
+    kind: Any = type(value)  # an Enum
+    return (2, kind.__name__, list(kind).index(value))

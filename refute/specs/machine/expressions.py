@@ -190,8 +190,7 @@ class Expressions:
             return Expr(_BINARY[op], _interval(_BINARY[op], left.type, right.type), (left, right))
         raise self.scope.refuse(
             node,
-            f"{ast.unparse(node.op) if False else type(node.op).__name__} on "
-            f"{t.show(left.type)} and {t.show(right.type)}",
+            f"{op.__name__} on {t.show(left.type)} and {t.show(right.type)}",
             "+ - * // % on int, | & - ^ on Set, + on Seq",
         )
 
@@ -367,7 +366,9 @@ def _alike(a: t.Type, b: t.Type) -> bool:
             return True
         case (t.Nothing(), t.Nothing()) | (t.SeqOf(), t.SeqOf()):
             return True
-        case (t.Atoms(), t.Atoms()) | (t.Rec(), t.Rec()):
+        case t.Atoms(), t.Atoms():
+            return a.name == b.name
+        case t.Rec(), t.Rec():
             return a.name == b.name
         case t.MapOf(), t.MapOf():
             return a.key == b.key

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +63,32 @@ class FrontEnd:
                 next_step="define machines in a file",
             ) from error
 
+    def names(self) -> set[str]:
+        """The constants and Sorts that the machine has, whether or not they were given."""
+        self._variable_types()
+        self._marked()
+        return {*self.build.constants, *self.resolver.sizes, *self.resolver.unsized}
+
+    def _marked(self) -> tuple[list[Action], list[Process], list[Property]]:
+        actions, processes, properties = [], [], []
+        for name, function in self.members.items():
+            mark = mark_of(function)
+            if mark is None:
+                continue
+            if mark.kind == "action":
+                actions.append(self._action(function, mark.fair))
+            elif mark.kind == "process":
+                processes.append(self._process(function, mark.fair))
+            elif mark.kind in _PREDICATES:
+                properties.append(self._property(function, mark.kind))
+            else:
+                raise self._refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
+        return actions, processes, properties
+
     def ir(self) -> MachineIR:
         """The machine's IR, everything resolved."""
         variables = self._variable_types()
-        marked = [(n, f, mark_of(f)) for n, f in self.members.items()]
-        actions = [self._action(f, m.fair) for _, f, m in marked if m and m.kind == "action"]
-        processes = [self._process(f, m.fair) for _, f, m in marked if m and m.kind == "process"]
-        properties = [
-            self._property(f, m.kind) for _, f, m in marked if m and m.kind in _PREDICATES
-        ]
-        for name, function, mark in marked:
-            if mark and mark.kind not in (*_PREDICATES, "action", "process"):
-                raise self._refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
+        actions, processes, properties = self._marked()
         self._check_constants()
         if not actions and not processes:
             raise self._refuse(self.cls, "a machine without steps", "an @action or a @process")
@@ -180,8 +194,8 @@ class FrontEnd:
             return [freeze(v, kind) for v in argument]
         if way == "each" and isinstance(kind, t.MapOf):
             keys = [self.resolver.thaw(k, kind.key) for k in domain(kind.key)]
-            of = argument if isinstance(argument, types.FunctionType) else lambda _: argument
-            return [freeze({k: of(k) for k in keys}, kind)]
+            varies = isinstance(argument, types.FunctionType)
+            return [freeze({k: argument(k) if varies else argument for k in keys}, kind)]
         raise self._refuse(
             self.cls,
             f"{name} = var({way}…) for {t.show(kind)}",
@@ -211,7 +225,7 @@ class FrontEnd:
         return scope, tuple(p for _, p in params)
 
     def _translated(self, function: types.FunctionType, process: bool) -> Any:
-        """Statements, with the types of locals joined over all of the code (two or three passes)."""
+        """Statements, with the types of locals joined over all of the code (in a few passes)."""
         known: dict[str, t.Type] = {}
         for _ in range(3):
             scope, params = self._open(function)
@@ -295,7 +309,7 @@ def _widened(kind: t.Type) -> t.Type:
     return kind
 
 
-def _no_choice(_: object) -> Any:
+def _no_choice(options: Sequence[Any]) -> Any:
     raise RefuteError("any_of has no meaning in a starting value", next_step="use var(one_of=…)")
 
 

@@ -109,7 +109,7 @@ def _describe_module(module: str, settings: Mapping[str, Sequence[int]], only: s
 
 def _own(cls: type[Machine], module: str) -> bool:
     steps = [n for n in dir(cls) if (m := mark_of(getattr(cls, n, None))) and m.kind in _STEPS]
-    return cls.__module__ == module and bool(steps)
+    return cls.__module__ == module and bool(steps) and not cls.__name__.startswith("_")
 
 
 def _only(machines: Sequence[type[Machine]], module: str, name: str) -> type[Machine]:

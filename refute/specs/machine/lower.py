@@ -169,7 +169,7 @@ class Lowering:
 
     def _round(self) -> Unsupported:
         return Unsupported(
-            f"{self.place}: a loop that can go round without a yield is not in the machine language",
+            f"{self.place}: a loop with a way round without yield is not in the machine language",
             thing=self.place,
             next_step="put self = yield on every way through the loop, or use for",
         )

@@ -36,6 +36,7 @@ from refute.specs.machine.ir import (
     Stmt,
     When,
     Write,
+    Yield,
 )
 from refute.specs.machine.values import (
     Atom,
@@ -147,17 +148,10 @@ class Meaning:
         if block < 0:
             return
         way = self._begin(process.params, params, world)
-        names = next(
-            (
-                b.end.live
-                for b in process.blocks
-                if getattr(b.end, "live", None) is not None and b.end.target == block
-            ),
-            (),  # type: ignore[union-attr]
-        )
-        way = dataclasses.replace(
-            way, locals={**way.locals, **dict(zip(names, kept, strict=False))}
-        )
+        ends = [b.end for b in process.blocks]
+        names = next((e.live for e in ends if isinstance(e, Yield) and e.target == block), ())
+        bound = {**way.locals, **dict(zip(names, kept, strict=True))}
+        way = dataclasses.replace(way, locals=bound)
         for ended, place in self._run(process, process.blocks[block], way):
             places = (*world.places[:at], place, *world.places[at + 1 :])
             after = World(tuple(ended.variables.values()), places)
@@ -319,7 +313,7 @@ class Meaning:
                 return tuple(v for (v,) in found)
             case "total":
                 return sum(v for (v,) in found)
-        return _total(expr.type, {k: v for k, v in found})
+        return _total(expr.type, {entry[0]: entry[1] for entry in found})
 
     def _chain(self, expr: Expr, way: _Way) -> Iterator[tuple[Value, ...]]:
         if expr.op == "item":
@@ -394,7 +388,7 @@ class Meaning:
             case "successor":
                 return _successor(expr.type, values[0])
             case "domain":
-                return domain(expr.type.elem)  # type: ignore[union-attr]
+                return _members_of(expr.type)
             case "removed":
                 if values[1] not in values[0]:
                     raise KeyError(values[1])
@@ -418,6 +412,12 @@ def _bound(way: _Way, name: str, value: Value) -> _Way:
 
 def _iterable(kind: t.Type) -> bool:
     return isinstance(kind, t.SetOf | t.SeqOf | t.MapOf | t.Tuple)
+
+
+def _members_of(kind: t.Type) -> tuple[Value, ...]:
+    if not isinstance(kind, t.SeqOf):
+        raise UnreadableInput("a domain of no type", thing="machine")
+    return domain(kind.elem)
 
 
 def _rank(value: Value) -> int:

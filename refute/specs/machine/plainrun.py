@@ -8,7 +8,7 @@ is linear; whether some other step would have been enabled is asked by running a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from refute.errors import RefuteError
@@ -16,7 +16,7 @@ from refute.plain import Plain
 from refute.specs.machine.errors import Disabled
 from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.ir import Action, MachineIR, Param, Process, Property
-from refute.specs.machine.language import Running, running
+from refute.specs.machine.language import Chooser, Running, running
 from refute.specs.machine.resolve import embed
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.specs.machine.values import Value, domain, pack_value, unpack_value
@@ -69,7 +69,7 @@ class PlainRun:
         state = self.machine._state
         return tuple(self.resolver.freeze(state[n], k) for n, k in self.kinds.items())
 
-    def _running(self, choose: Callable[[Sequence[Any]], Any]) -> Any:
+    def _running(self, choose: Chooser) -> Any:
         return running(Running(self.resolver.sizes, choose))
 
     def step(self, name: str, params: tuple[Value, ...], choose: Any) -> None:
@@ -89,10 +89,13 @@ class PlainRun:
             raise
 
     def _mover(self, name: str) -> Action | Process:
-        for mover in (*self.ir.actions, *self.ir.processes):
+        for mover in self._movers():
             if mover.name == name:
                 return mover
         raise Unplayable(f"the machine has no action or process {name}")
+
+    def _movers(self) -> tuple[Action | Process, ...]:
+        return (*self.ir.actions, *self.ir.processes)
 
     def _resume(self, move: Move, live: list[Any]) -> None:
         if move in self.finished:
@@ -121,7 +124,7 @@ class PlainRun:
 
     def moves(self) -> Iterator[Move]:
         """Every action and process with every choice of parameters."""
-        for mover in (*self.ir.actions, *self.ir.processes):
+        for mover in self._movers():
             for params in itertools.product(*(domain(p.type) for p in mover.params)):
                 yield mover.name, params
 
@@ -172,8 +175,13 @@ class Explore:
         return bool(self.trail)
 
 
-def _no_choice(_: Sequence[Any]) -> Any:
+def _no_choice(options: Sequence[Any]) -> Any:
     raise Unplayable("any_of in a predicate")
+
+
+def _step_of(data: Mapping[str, Plain]) -> tuple[str, tuple[Value, ...], list[Value]]:
+    params, choices = map(unpack_value, data["params"]), map(unpack_value, data["choices"])
+    return str(data["do"]), tuple(params), list(choices)
 
 
 class Play:
@@ -182,14 +190,7 @@ class Play:
     def __init__(self, cls: type, constants: Mapping[str, int], case: Mapping[str, Plain]) -> None:
         self.run = PlainRun(cls, constants)
         self.start = [unpack_value(v) for v in case["start"]]
-        self.steps = [
-            (
-                str(s["do"]),
-                tuple(map(unpack_value, s["params"])),
-                list(map(unpack_value, s["choices"])),
-            )
-            for s in case["steps"]
-        ]
+        self.steps = [_step_of(step) for step in case["steps"]]
         self.prop = str(case["property"])
         self.predicate = str(case.get("predicate", ""))
         self.states: list[Plain] = []

@@ -183,7 +183,8 @@ class Resolver:
     def _freeze_atom(self, value: Any, kind: t.Atoms) -> Value:
         if type(value) is not self.classes.get(kind.name):
             return _UNFIT
-        at = list(type(value)).index(value) if kind.kind == "enum" else value._index
+        every: Any = type(value)
+        at = list(every).index(value) if kind.kind == "enum" else value._index
         return members(kind)[at] if at < len(kind.members) else _UNFIT
 
     def _freeze_container(self, value: Any, kind: t.Type) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from refute.claim import Claim, Statement, Verdict, Where
+from refute.claim import Claim, Need, Statement, Verdict, Where
 from refute.errors import IllegalClaim
 from refute.specs.machine.ir import MachineIR
 
@@ -80,7 +80,7 @@ def claims_of(ir: MachineIR, reference: str, file: str) -> tuple[Claim, ...]:
     existential = [(p.name, p.line) for p in ir.of_kind("reachable")] + [(ALL_FIRE, ir.line)]
     made = [(n, line, Satisfies(reference, n, constants)) for n, line in universal]
     made += [(n, line, Reaches(reference, n, constants)) for n, line in existential]
-    need = Verdict.EXHAUSTED(**constants)
+    need = Need(Verdict.EXHAUSTED, tuple(sorted(constants.items())))
     return tuple(
         Claim(f"{name}.{prop}", statement, Where(file, line), (file,), need)
         for prop, line, statement in made

@@ -1,1 +1,1 @@
-"""Explicit-state model checking of machines: breadth-first, exhaustive, shortest counterexamples."""
+"""Explicit-state model checking of machines: breadth-first, with shortest counterexamples."""

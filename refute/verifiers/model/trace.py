@@ -7,7 +7,7 @@ from typing import Any
 
 from refute.plain import Plain
 from refute.specs.machine import types as t
-from refute.specs.machine.ir import MachineIR, Process, Stmt
+from refute.specs.machine.ir import Action, MachineIR, Process, Stmt
 from refute.specs.machine.values import Value, conforms, domain, pack_value, text
 from refute.verifiers.model.compiled import Instance, State
 
@@ -50,7 +50,8 @@ def trace_of(trace: Trace) -> Plain:
 
 
 def _moved(ir: MachineIR, instance: Instance, choices: tuple[Value, ...], before: State) -> str:
-    params = [p for m in (*ir.actions, *ir.processes) if m.name == instance.name for p in m.params]
+    movers: tuple[Action | Process, ...] = (*ir.actions, *ir.processes)
+    params = [p for m in movers if m.name == instance.name for p in m.params]
     shown = [text(v, p.type) for v, p in zip(instance.params, params, strict=True)]
     line = f"{instance.name}({', '.join(shown)})"
     if choices:
