@@ -22,6 +22,7 @@ from refute.site import Site
 from refute.verifiers import Progress, Verifier
 from refute.verifiers.registry import engines_for
 
+DOUBT_SHARE = 0.1  # of the budget, for the engine that looks again after a proof
 REPLAYED_AT_MOST = 3  # counterexamples of one finding that are replayed, best first
 
 EnginesFor = Callable[[str], Sequence[Verifier]]
@@ -209,7 +210,10 @@ def _check_group(
         if not takes:
             continue
         chosen = [claims[i] for i in takes]
-        part = budget.part(f"{engine.name}/{chosen[0].name}", share)
+        doubting = all(any(not e.unmet(claims[i].need) for e in parts[i]) for i in takes)
+        part = budget.part(
+            f"{engine.name}/{chosen[0].name}", share * (DOUBT_SHARE if doubting else 1)
+        )
         for i, evidence in zip(takes, _run(engine, chosen, part, site, progress), strict=True):
             parts[i].append(evidence)
     results = [merge(found) for found in parts]
@@ -222,9 +226,12 @@ def _check_group(
 
 
 def _settled(claim: Claim, found: list[Evidence]) -> bool:
-    return bool(found) and (
-        found[-1].verdict is Verdict.REFUTED or any(not e.unmet(claim.need) for e in found)
-    )
+    """Refuted; or the need is met, and a proof has been doubted by another engine."""
+    if found and found[-1].verdict is Verdict.REFUTED:
+        return True
+    met = [e for e in found if not e.unmet(claim.need)]
+    looked = sum(e.verdict is not Verdict.UNKNOWN for e in found)
+    return any(e.verdict is not Verdict.PROVED or looked > 1 for e in met)
 
 
 def _run(

@@ -158,19 +158,26 @@ def _sort_key(item: Any) -> str:
 
 def decode(data: Any, blobs: Sequence[bytes] = ()) -> Plain:
     """The value that `encode` wrote. Raises NotPlainData for data it never writes."""
+    try:
+        return _decode(data, blobs)
+    except RecursionError as error:
+        raise NotPlainData("encoded plain data is nested too deeply") from error
+
+
+def _decode(data: Any, blobs: Sequence[bytes]) -> Plain:
     kind = type(data)
     if data is None or kind in (bool, int, float, str):
         return data
     if kind is list:
-        return [decode(v, blobs) for v in data]
+        return [_decode(v, blobs) for v in data]
     if kind is not dict:
         raise NotPlainData(f"{kind.__name__} is not encoded plain data")
     tags = [k for k in data if k.startswith("!")]
     if not tags:
-        return {k: decode(v, blobs) for k, v in data.items()}
+        return {k: _decode(v, blobs) for k, v in data.items()}
     try:
         return _decode_tagged(tags[0], data[tags[0]], data, blobs)
-    except NotPlainData:
+    except (NotPlainData, RecursionError):
         raise
     except Exception as error:
         raise NotPlainData(f"malformed {tags[0]} value: {error}") from error
@@ -189,18 +196,18 @@ def _decode_tagged(tag: str, body: Any, data: dict[str, Any], blobs: Sequence[by
         case "!bytearray":
             return bytearray(base64.b64decode(body, validate=True))
         case "!tuple":
-            return tuple(decode(v, blobs) for v in body)
+            return tuple(_decode(v, blobs) for v in body)
         case "!dict":
-            keys = _spread([decode(k, blobs) for k, _ in body])
-            return dict(zip(keys, (decode(v, blobs) for _, v in body), strict=True))
+            keys = _spread([_decode(k, blobs) for k, _ in body])
+            return dict(zip(keys, (_decode(v, blobs) for _, v in body), strict=True))
         case "!set":
-            return set(_spread([decode(v, blobs) for v in body]))
+            return set(_spread([_decode(v, blobs) for v in body]))
         case "!frozenset":
-            return frozenset(_spread([decode(v, blobs) for v in body]))
+            return frozenset(_spread([_decode(v, blobs) for v in body]))
         case "!complex":
-            return complex(decode(body[0], blobs), decode(body[1], blobs))
+            return complex(_decode(body[0], blobs), _decode(body[1], blobs))
         case "!record":
-            return Record(str(body), tuple((str(k), decode(v, blobs)) for k, v in data["fields"]))
+            return Record(str(body), tuple((str(k), _decode(v, blobs)) for k, v in data["fields"]))
         case "!opaque":
             return Opaque(str(body))
     raise NotPlainData(f"unknown tag {tag} in encoded plain data")
