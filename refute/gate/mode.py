@@ -4,7 +4,7 @@ Whoever can choose the base or the policy can choose the answer. The gate decide
 come from outside the judged tree: a policy file that lies outside the repository, and a base that
 was named and that a remote-tracking ref contains. Everything else is advisory and says why. Refs of
 a local clone can be forged by whoever can write to it, so a deciding gate runs where the author of
-the change cannot write, such as a CI job with its own clone; docs/gate.md says how.
+the change cannot write, such as a CI job with its own clone; see docs/cli.md.
 """
 
 from __future__ import annotations
