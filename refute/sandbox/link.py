@@ -97,6 +97,7 @@ class Link:
         self._output_fd = output_fd
         self._codec = codec
         self._told = bytearray()
+        self._next_check = 0.0
         self._poll = select.poll()
         wire.setblocking(False)
         control.setblocking(False)
@@ -120,7 +121,7 @@ class Link:
     def exchange(self, data: bytes, deadline: float, patience: Callable[[], None]) -> Any:
         """Send `data` and wait for one message until `deadline` (monotonic seconds).
 
-        patience: called now and then while nothing comes; may raise Ended. Raises Ended.
+        patience: called every so often, whatever comes; may raise Ended. Raises Ended.
         """
         left = self._send(memoryview(data))
         self._poll.modify(self._wire, select.POLLIN | (select.POLLOUT if left else 0))
@@ -148,7 +149,8 @@ class Link:
             raise Ended("died", self.exit_detail())
         if had_left and not left:
             self._poll.modify(self._wire, select.POLLIN)
-        if not events or set(events) == {self._output_fd}:
+        if time.monotonic() >= self._next_check:
+            self._next_check = time.monotonic() + _TICK_S
             patience()
         return left
 

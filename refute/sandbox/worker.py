@@ -9,7 +9,6 @@ it started, and that is an outcome like any other.
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -199,7 +198,7 @@ class Worker:
         """Raise Ended when the worker has used more than it may."""
         cpu_s, processes = use(self._pids)
         self._cpu_s = max(self._cpu_s, cpu_s)
-        if cpu_s > math.ceil(self._limits.cpu_s):
+        if cpu_s > self._limits.cpu_s:
             raise Ended("timeout", f"{cpu_s:.1f} CPU seconds used")
         if processes - len(self._pids) >= self._limits.processes:
             raise Ended("died", f"killed for having {processes} processes at once")
@@ -208,7 +207,7 @@ class Worker:
         """Kill what is left and remember how it ended, for whoever calls again."""
         kind, detail = ended.kind, ended.detail
         self.close()
-        if kind == "died" and self._cpu_s >= self._limits.cpu_s:
+        if kind == "died" and detail.endswith("SIGXCPU"):
             kind, detail = "timeout", f"{self._cpu_s:.1f} CPU seconds used; {detail}"
         text = self._started.output.take()
         self._end = Outcome(kind, detail=detail, stdout=text)

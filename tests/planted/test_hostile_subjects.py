@@ -83,7 +83,15 @@ def test_processor_time_is_limited() -> None:
         outcome = worker.call("eats:processor", timeout_s=30)
         assert outcome.kind == "timeout"
         assert "CPU seconds" in outcome.detail
-        assert 0.9 < worker.cpu_s < 5
+        assert 1.0 <= worker.cpu_s < 5
+        assert worker.call("eats:processor").kind == "timeout"
+
+
+def test_processor_time_of_many_short_calls_adds_up() -> None:
+    with hostile(Limits(cpu_s=0.3)) as worker:
+        outcomes = [worker.call("eats:processor_for", 0.01).kind for _ in range(100)]
+    assert outcomes[0] == "returned"
+    assert outcomes[-1] == "timeout"
 
 
 def test_memory_is_limited(worker: Worker) -> None:

@@ -1,5 +1,7 @@
 """Eats memory, processor time and disk."""
 
+import time
+
 
 def memory() -> int:
     return len(bytearray(64 * 2**30))
@@ -14,6 +16,12 @@ def memory_bit_by_bit() -> int:
 def processor() -> None:
     while True:
         sum(range(10_000))
+
+
+def processor_for(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
 
 
 def disk(path: str) -> None:
