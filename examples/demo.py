@@ -99,8 +99,8 @@ def story(repository: Path) -> list[bool]:
     git(repository, "commit", "--quiet", "--amend", "--message", "rename: one transaction")
     results.append(expect(0, repository, "gate", "--base", "main"))
     announce("The same bug in the design: rename in two steps, then in one.")
-    results.append(expect(1, repository, "check", f"{SPEC}:TwoStepRename"))
-    results.append(expect(0, repository, "check", f"{SPEC}:OneStepRename"))
+    results.append(expect(1, repository, "check", f"{SPEC}:RenameTwoSteps"))
+    results.append(expect(0, repository, "check", f"{SPEC}:RenameOneStep"))
     return results
 
 

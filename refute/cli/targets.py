@@ -29,7 +29,7 @@ def claims_of(
     stated = () if machine else describe(place.tree, roots, [place.file])
     chosen = list(made) if machine else [c for c in (*made, *stated) if _named(c, name)]
     if not chosen:
-        raise _nothing(place, name, [*made, *stated], classes)
+        raise _nothing(place, name, made, stated)
     if settings and not any(c in made for c in chosen):
         raise UsageError(
             "--set gives constants to machines, and none is checked here",
@@ -50,20 +50,21 @@ def _classes(place: Place) -> list[str]:
     return [n.name for n in module.body if isinstance(n, ast.ClassDef)] if module else []
 
 
-def _nothing(
-    place: Place, name: str, claims: Sequence[Claim], classes: Sequence[str]
-) -> UsageError:
-    if not claims:
+def _nothing(place: Place, name: str, made: Sequence[Claim], stated: Sequence[Claim]) -> UsageError:
+    if not made and not stated:
         return UsageError(
             f"{place.file} holds no machine and no claim",
             thing="FILE",
             value=place.file,
             next_step="derive a class from refute.machine.Machine, or state a claim(…)",
         )
+    machines = [claim.subject.rpartition(":")[2] for claim in made]
+    properties = [str(claim.statement.params["prop"]) for claim in made]
+    names = [*machines, *properties, *(claim.name for claim in stated)]
     return UsageError(
         f"{place.file} has nothing called {name!r}",
         thing="FILE:NAME",
         value=name,
-        possible=tuple(dict.fromkeys([*classes, *(c.name for c in claims)])),
+        possible=tuple(dict.fromkeys(names)),
         next_step="name a machine, a property or a claim of the file",
     )

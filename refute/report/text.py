@@ -7,6 +7,7 @@ see the case before anything else scrolls it away. Everything that was cut is in
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -19,6 +20,7 @@ from refute.report.visible import visible
 WIDTH = 100
 CLAIMS_WHEN_REFUTED = 8
 LISTED = 5
+SCOPE = 5
 
 HEADLINES = {
     "accepted": "ACCEPTED",
@@ -146,14 +148,16 @@ def _reasons(run: Run, look: Look) -> list[str]:
 
 
 def _claims(run: Run, look: Look) -> list[str]:
+    """The table of claims. What neighbours share (one search judges many) is said once, below."""
     if not run.results:
         return []
     ordered = sorted(run.results, key=_order)
     shown = ordered[:CLAIMS_WHEN_REFUTED] if refuted_first(run) else ordered
     column = min(max(len(visible(r.claim.name)) for r in shown), 44)
     lines = ["Claims"]
-    for result in shown:
-        lines += _claim(result, column, look)
+    for below, group in itertools.groupby(shown, key=lambda r: _below(r, column, look)):
+        lines += [_row(result, column, below, look) for result in group]
+        lines += [f"{'':13}{line}" for line in below]
     return [*lines, *_more(len(ordered) - len(shown))]
 
 
@@ -161,22 +165,29 @@ def _order(result: ClaimResult) -> tuple[bool, bool]:
     return (result.evidence.verdict is not Verdict.REFUTED, not result.unmet)
 
 
-def _claim(result: ClaimResult, column: int, look: Look) -> list[str]:
+def _row(result: ClaimResult, column: int, below: Sequence[str], look: Look) -> str:
     evidence = result.evidence
     marks = [f"{evidence.cost.wall_s:.1f} s"]
     marks += ["from the ledger"] if evidence.from_ledger else []
     marks += ["pre-existing"] if result.pre_existing else []
     marks += ["written with the change"] if result.role == "new" else []
+    scope = scope_text(evidence) if _fits(result, column, look) else ""
     head = f"  {evidence.verdict.value:<9}  {visible(result.claim.name):<{column}}  "
-    scope = scope_text(evidence)
-    lines = [head + " · ".join(filter(None, [scope, *marks]))]
-    if len(lines[0]) > look.width:
-        below = _wrapped(scope, look.width - 13)[:3]
-        lines = [head + " · ".join(marks), *(f"{'':13}{line}" for line in below)]
+    return head + " · ".join(filter(None, [scope, *marks]))
+
+
+def _fits(result: ClaimResult, column: int, look: Look) -> bool:
+    """Whether the scope has room beside the name, the time and the marks."""
+    return len(scope_text(result.evidence)) <= look.width - column - 40
+
+
+def _below(result: ClaimResult, column: int, look: Look) -> list[str]:
+    """Lines under a claim's row: a scope that is too long for it, remarks and disputes."""
+    evidence, width = result.evidence, look.width - 13
+    lines = [] if _fits(result, column, look) else _wrapped(scope_text(evidence), width)[:SCOPE]
     if evidence.verdict is not Verdict.REFUTED:
-        lines += [f"{'':13}{line}" for line in _remarks(result, look.width - 13)]
-    lines += [f"{'':13}{line}" for line in _disputes(evidence, look.width - 13)]
-    return lines
+        lines += _remarks(result, width)
+    return lines + _disputes(evidence, width)
 
 
 def _remarks(result: ClaimResult, width: int) -> list[str]:

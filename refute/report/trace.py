@@ -13,6 +13,7 @@ from refute.report.visible import shortened, visible, visible_lines
 
 STEPS_SHOWN = 12
 LINES_SHOWN = 6
+CHANGE_LINES = 3
 LABEL = 11
 
 
@@ -56,7 +57,12 @@ def _step(head: str, column: int, changes: list[str], width: int) -> list[str]:
         return [head]
     if column + 2 + len(joined) <= width and len(head) <= column:
         return [f"{head:<{column}}  {joined}"]
-    return [head, *(shortened(f"       {change}", width) for change in changes)]
+    lines = [head]
+    for change in changes:
+        wrapped = textwrap.wrap(change, max(20, width - 11), subsequent_indent="  ")
+        cut = [*wrapped[: CHANGE_LINES - 1], "  …"] if len(wrapped) > CHANGE_LINES else wrapped
+        lines += [f"       {line}" for line in cut]
+    return lines
 
 
 def _labelled(label: str, text: str, width: int) -> list[str]:
