@@ -13,7 +13,7 @@ from pathlib import Path
 
 from refute import plain
 from refute.budget import Budget
-from refute.claim import Claim, Verdict
+from refute.claim import Claim
 from refute.errors import RefuteError
 from refute.evidence import Evidence
 from refute.ledger.file import LedgerFile, open_file
@@ -163,11 +163,10 @@ class Ledger:
 
 
 def _keepable(evidence: Evidence) -> bool:
-    if evidence.disputes or evidence.from_ledger or evidence.verdict is Verdict.UNKNOWN:
+    """Whether it establishes something; a refutation is found again by replaying its witness."""
+    if evidence.disputes or evidence.from_ledger or not evidence.verdict.strength:
         return False
-    if evidence.witness is not None and evidence.witness.flaky:
-        return False
-    return not (evidence.verdict is Verdict.REFUTED and evidence.witness is not None)
+    return evidence.witness is None or not evidence.witness.flaky
 
 
 def open_ledger(
