@@ -1,0 +1,101 @@
+"""`refute check` on machines: sweeps, names, refusals, traces and their replay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from refute.cli.check import run
+from refute.cli.replay import run as replay
+from refute.errors import RefuteError
+
+ROOT = Path(__file__).parents[2]
+TWO_PHASE = str(ROOT / "refute" / "specs" / "library" / "two_phase_commit.py")
+
+COUNTER = """
+from refute.machine import Machine, Range, Sort, Var, action, const, Const, invariant, var, when
+from typing import Annotated
+
+
+class Counter(Machine):
+    \"\"\"Counts up to the top.\"\"\"
+
+    top: Const[int] = const(3)
+    n: Var[Annotated[int, Range(0, 9)]] = var(0)
+
+    @action
+    def up(self) -> None:
+        when(self.n < self.top)
+        self.n = self.n + 1
+
+    @action
+    def restart(self) -> None:
+        when(self.n == self.top)
+        self.n = 0
+
+    @invariant
+    def small(self) -> bool:
+        return self.n < 3
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[tool.refute]\n")
+    (tmp_path / "counter.py").write_text(COUNTER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_sweep_is_one_report_with_the_published_counts(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert run([f"{TWO_PHASE}:agreement", "--set", "RM=2..3", "--json", "-"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    found = {
+        r["claim"]["statement"]["params"]["constants"]["RM"]: r["evidence"]["statistics"]
+        for r in data["results"]
+    }
+    assert sorted(found) == [2, 3]
+    assert (found[3]["distinct"], found[3]["generated"]) == (288, 1146)
+
+
+def test_a_broken_invariant_is_1_and_its_trace_replays(
+    tree: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["counter.py:Counter", "--set", "top=3"]) == 1
+    shown = capfd.readouterr().out
+    assert shown.startswith("REFUTED  check: 1 of 4 claims broken")
+    assert shown.count(" up") == 3
+    (witness,) = (tree / ".refute" / "witnesses").glob("*.json")
+    assert replay([str(witness)]) == 1
+    (tree / "counter.py").write_text(COUNTER.replace("self.n < 3", "self.n < 4"))
+    assert replay([str(witness)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["counter.py", "--set", "bottom=3"], "bottom"),
+        (["counter.py:nothing"], "possible: Counter, small"),
+        (["counter.py", "--set", "top=many"], "top=many"),
+        (["counter.py", "--set", "top=3..1"], "top=3..1"),
+        (["counter.py", "--set", "top=3", "--set", "top=4"], "top"),
+    ],
+    ids=lambda a: " ".join(a) if isinstance(a, list) else "",
+)
+def test_names_and_settings_that_fit_nothing_are_refused(
+    tree: Path, arguments: list[str], words: str
+) -> None:
+    with pytest.raises(RefuteError) as caught:
+        run(arguments)
+    assert words in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_unsupported_python_is_refused_with_its_place(tree: Path) -> None:
+    (tree / "counter.py").write_text(COUNTER.replace("self.n = 0", "self.n = eval('0')"))
+    with pytest.raises(RefuteError, match=r"counter\.py:\d+"):
+        run(["counter.py"])
