@@ -65,7 +65,7 @@ class RecordingDevice:
         self.events: list[Event] = []
         self.reads: list[tuple[str, int]] = []
         self.changes: list[tuple[str, int]] = []
-        self.struck = False
+        self.struck: int | None = None  # the operation in which the fault fell
 
     def handle(self, method: str, args: Sequence[Plain]) -> Plain:
         """Answer one call of the subject. Raises OSError, also for arguments that mean nothing."""
@@ -125,7 +125,7 @@ class RecordingDevice:
             return ""
         if fault.kind not in FAULTS[kind]:
             return ""
-        self.struck = True
+        self.struck = self.op
         return fault.kind
 
 

@@ -182,8 +182,8 @@ class Judge:
                 allowed.add(self._model.step(story.states[index], operation)[1])
         if any(seen.key == self._model.keys[state] for state in allowed):
             return []
-        fault = story.run.fault
-        failing = story.run.calls[fault.call][1] if fault and story.run.struck else -1
+        struck = story.run.struck_op
+        failing = -1 if struck is None else struck
         older = any(seen.key == self._model.keys[state] for state in story.states[:durable])
         prop = "fsync" if durable > failing or older else "errors"
         return [Violation(prop, seen.text(), self._views(sorted(allowed)))]

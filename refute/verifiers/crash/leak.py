@@ -8,22 +8,37 @@ from __future__ import annotations
 
 import dataclasses
 
-from refute.verifiers.crash.cases import Case
 from refute.verifiers.crash.explore import Explorer, Found
+from refute.verifiers.crash.recording import case_of
+from refute.verifiers.crash.recovery import Delta
 from refute.verifiers.crash.replayer import CrashReplayer
+from refute.verifiers.crash.states import image
 
-CANDIDATES = 24
+CANDIDATES = 64
 
 
 def with_first(found: Found, explorer: Explorer, replayer: CrashReplayer) -> Found | None:
     """The case together with an earlier one that changes its result; None when none does."""
-    order = [f for f in explorer.recovery.order if f in explorer.origin]
-    tried = [*order[:CANDIDATES], *order[-CANDIDATES:]]
-    for fingerprint in dict.fromkeys(tried):
+    base = found.run.base
+    then = _image(explorer, found)
+    order = [
+        fingerprint
+        for fingerprint in explorer.recovery.order
+        if fingerprint in explorer.origin
+        and explorer.origin[fingerprint][0].run.base.name == base.name
+    ]
+    for fingerprint in dict.fromkeys([*order[:CANDIDATES], *order[-CANDIDATES:]]):
         story, crash = explorer.origin[fingerprint]
-        run = story.run
-        first = Case("recovery", run.base.operations, run.operations, run.fault, crash)
-        case = dataclasses.replace(found.case, first=first)
-        if case.first != found.case and replayer.play_case(case).broke:
-            return dataclasses.replace(found, case=case)
+        first = image(base.blocks, story.run.events, crash)
+        if explorer.recovery.matters(base, first, then):
+            earlier = case_of(story.run, "recovery", crash)
+            case = dataclasses.replace(found.case, first=earlier)
+            if replayer.play_case(case).broke:
+                return dataclasses.replace(found, case=case)
     return None
+
+
+def _image(explorer: Explorer, found: Found) -> Delta:
+    crash = found.case.crash
+    assert crash is not None, "only crashes are recovered twice"
+    return image(found.run.base.blocks, found.run.events, crash)

@@ -76,7 +76,7 @@ class Run:
     marks: for each operation the number of events before it, then the number of all. calls: the
     device calls as (kind, operation): the reads if they were asked for, else the others. live: the
     view at the end without a crash, or why there is none. space: what the subject said of its free
-    space before and after the watched operation.
+    space before and after the watched operation. struck_op: the operation that met the fault.
     """
 
     base: Base
@@ -89,7 +89,7 @@ class Run:
     live: Result
     space: tuple[Plain, Plain] = (None, None)
     fault: Fault | None = None
-    struck: bool = False
+    struck_op: int | None = None
     blocks: tuple[bytes, ...] = ()
     watch: int = -1
 
@@ -103,6 +103,11 @@ class Run:
         """Of what happened before the last operation."""
         events = [(e.kind, e.block, e.data, e.op) for e in self.events[: self.last_mark]]
         return plain.digest_any(events)
+
+    @property
+    def struck(self) -> bool:
+        """Whether the fault was met."""
+        return self.struck_op is not None
 
     @property
     def last_mark(self) -> int:
@@ -237,7 +242,7 @@ class Recorder:
             live=live,
             space=(space[0], space[1]),
             fault=fault,
-            struck=device.struck,
+            struck_op=device.struck,
             blocks=blocks,
             watch=watch,
         )

@@ -123,6 +123,17 @@ class Recovery:
         self._close("again")
         return None
 
+    def matters(self, base: Base, first: Delta, then: Delta) -> bool:
+        """Whether recovering `first` in the same process changes what recovery of `then` gives.
+
+        Each is asked of a process that recovered nothing before.
+        """
+        alone = self._call("apart", base, [then], SINGLE_TIMEOUT_S, fresh=True)
+        both = self._call("apart", base, [first, then], SINGLE_TIMEOUT_S, fresh=True)
+        if alone.kind != "returned" or both.kind != "returned":
+            return False
+        return not self._unpack(alone.value)[-1].same(self._unpack(both.value)[-1])
+
     def close(self) -> None:
         """End the workers."""
         for role in list(self._workers):
@@ -154,7 +165,14 @@ class Recovery:
         text = f"recovery ended with {outcome.kind} {outcome.error} {outcome.detail}"
         return Recovered(Seen(failure=text[:160], mounted=False))
 
-    def _call(self, role: str, base: Base, deltas: Sequence[Delta], timeout_s: float) -> Outcome:
+    def _call(
+        self,
+        role: str,
+        base: Base,
+        deltas: Sequence[Delta],
+        timeout_s: float,
+        fresh: bool = False,
+    ) -> Outcome:
         payloads, states = packed(deltas)
         worker = self._worker(role, self._open_subject)
         method = "" if self._configuration.filesystem else self._configuration.view
@@ -167,6 +185,7 @@ class Recovery:
             payloads,
             states,
             timeout_s=timeout_s,
+            fresh=fresh,
         )
 
     def _unpack(self, value: Plain) -> list[Recovered]:
