@@ -157,15 +157,17 @@ class Calls(Expressions):
 
     def _call_replace(self, node: ast.Call, want: t.Type | None) -> Expr:
         base = self.expr(node.args[0])
-        if not isinstance(base.type, t.Rec):
+        records = [o for o in t.options(base.type) if o != t.Nothing()]
+        kind = records[0] if len(records) == 1 else t.NEVER
+        if not isinstance(kind, t.Rec) or not node.keywords:
             raise self.scope.refuse(node, f"replace of {t.show(base.type)}", "one dataclass")
         new = {k.arg: self.expr(k.value) for k in node.keywords}
-        unknown = set(new) - {name for name, _ in base.type.fields}
+        unknown = set(new) - {name for name, _ in kind.fields}
         if unknown:
             raise self.scope.refuse(node, f"the field {unknown.pop()}", "a field of the dataclass")
-        args = [new[n] if n in new else Expr("field", f, (base,), n) for n, f in base.type.fields]
-        fields = tuple((n, a.type) for (n, _), a in zip(base.type.fields, args, strict=True))
-        return Expr("make", t.Rec(base.type.name, fields), tuple(args))
+        args = [new[n] if n in new else Expr("field", f, (base,), n) for n, f in kind.fields]
+        fields = tuple((n, a.type) for (n, _), a in zip(kind.fields, args, strict=True))
+        return Expr("make", t.Rec(kind.name, fields), tuple(args))
 
     def _call_len(self, node: ast.Call, want: t.Type | None) -> Expr:
         found = self._only(node)

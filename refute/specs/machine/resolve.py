@@ -184,7 +184,8 @@ class Resolver:
         if type(value) is not self.classes.get(kind.name):
             return _UNFIT
         every: Any = type(value)
-        at = list(every).index(value) if kind.kind == "enum" else value._index
+        member: Any = value
+        at = list(every).index(member) if kind.kind == "enum" else member._index
         return members(kind)[at] if at < len(kind.members) else _UNFIT
 
     def _freeze_container(self, value: Any, kind: t.Type) -> Value:

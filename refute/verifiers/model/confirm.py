@@ -23,10 +23,12 @@ class Confirm:
         self.meaning = Meaning(ir)
         self.seen: dict[World, None] = dict.fromkeys(self.meaning.starts())
         self.inside = [w for w in self.seen if self._inside(w)]
-        self.generated = len(self.inside)
+        self.generated = len(self.seen)
         self.reached: set[str] = set()
         self.fired: set[str] = set()
         self.at = 0
+        self.depth = 1 if self.inside else 0
+        self.level_end = len(self.inside)
         for world in self.inside:
             self._look(world)
 
@@ -42,6 +44,9 @@ class Confirm:
         """Search on for about so long. An exception of the machine ends it as it is."""
         until = time.monotonic() + seconds
         while self.at < len(self.inside) and time.monotonic() < until:
+            if self.at == self.level_end:
+                self.level_end = len(self.inside)
+                self.depth += 1
             for taken in self.meaning.steps(self.inside[self.at]):
                 self.generated += 1
                 self.fired.add(taken.name)
@@ -50,6 +55,7 @@ class Confirm:
         return {
             "distinct": len(self.inside),
             "generated": self.generated,
+            "depth": self.depth,
             "finished": self.at == len(self.inside),
             "reached": sorted(self.reached),
             "fired": sorted(self.fired),

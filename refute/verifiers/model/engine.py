@@ -31,6 +31,7 @@ NAME = "model checker (compiled Python, breadth-first)"
 SECOND = "tree walk of the IR"
 VERSION = "1"
 SLICE_S = 0.5
+ALWAYS_SECOND = 500  # distinct states up to which the second engine repeats every search
 SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and replays
 
 SEARCH = "refute.verifiers.model.search:open_search"
@@ -95,12 +96,11 @@ class ModelChecker:
         data = ir.to_plain()
         with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
             report, stopped = self._explore(worker, data, budget, clock, progress)
-            cpu, isolation = worker.cpu_s, worker.isolation
-        found = Searched(ir, report, stopped, cpu, clock.spent, isolation)
-        if _needs_second(claims, found) and not stopped:
-            confirmed = self._confirmed(data, budget, clock, progress)
-            found = dataclasses.replace(found, confirmed=confirmed)
-        return found
+            found = Searched(ir, report, stopped, worker.cpu_s, clock.spent, worker.isolation)
+            if not stopped and (_small(report) or _needs_second(claims, found)):
+                confirmed = self._confirmed(worker, data, budget, clock, progress)
+                found = dataclasses.replace(found, confirmed=confirmed)
+            return dataclasses.replace(found, cpu_s=worker.cpu_s, wall_s=clock.spent)
 
     def _explore(
         self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
@@ -131,19 +131,18 @@ class ModelChecker:
         return outcome.value, stopped
 
     def _confirmed(
-        self, data: Plain, budget: Budget, clock: Clock, progress: Progress
+        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
     ) -> Mapping[str, Plain]:
         """The counts of a complete search by the second engine; empty if it did not finish."""
-        with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
-            made = worker.create(CONFIRM, data)
-            while made.kind == "returned" and worker.cpu_s < 0.9 * budget.cpu_s and clock.left > 1:
-                outcome = worker.invoke(made.value, "advance", SLICE_S)
-                if outcome.kind != "returned" or type(outcome.value) is not dict:
-                    return {}
-                progress(f"second engine: {outcome.value['distinct']} states")
-                if outcome.value["finished"]:
-                    found: Mapping[str, Plain] = outcome.value
-                    return found
+        made = worker.create(CONFIRM, data)
+        while made.kind == "returned" and worker.cpu_s < 0.9 * budget.cpu_s and clock.left > 1:
+            outcome = worker.invoke(made.value, "advance", SLICE_S)
+            if outcome.kind != "returned" or type(outcome.value) is not dict:
+                return {}
+            progress(f"second engine: {outcome.value['distinct']} states")
+            if outcome.value["finished"]:
+                found: Mapping[str, Plain] = outcome.value
+                return found
         return {}
 
     def _finding(self, claim: Claim, searched: Searched) -> Finding:
@@ -275,6 +274,9 @@ def _cut(prop: str, searched: Searched) -> str:
     report = searched.report
     if searched.stopped:
         return searched.stopped
+    if searched.confirmed and not _same_counts(searched):
+        theirs = _counted(searched.confirmed)
+        return f"a bug of refute: the engines disagree, {_counted(report)} against {theirs}"
     if not report.get("distinct") and not report.get("outside"):
         return "vacuous: the machine has no initial state"
     if report["raised"] and prop != WELL_DEFINED:
@@ -304,10 +306,20 @@ def _needs_second(claims: Sequence[Claim], searched: Searched) -> bool:
     )
 
 
+def _small(report: Mapping[str, Plain]) -> bool:
+    """Whether the second engine can repeat the whole search for next to nothing."""
+    return not report["raised"] and report["distinct"] <= ALWAYS_SECOND
+
+
+def _same_counts(searched: Searched) -> bool:
+    first, second = searched.report, searched.confirmed
+    return all(second[n] == first[n] for n in ("distinct", "generated"))
+
+
 def _agreement(prop: str, searched: Searched) -> bool:
     """Whether the second engine finished, with the same counts and without an example either."""
     second, first = searched.confirmed, searched.report
-    if not second or any(second[n] != first[n] for n in ("distinct", "generated")):
+    if not second or not _same_counts(searched):
         return False
     if prop == ALL_FIRE:
         return not set(first["silent"]) & set(second["fired"])

@@ -1,0 +1,151 @@
+"""What the machine language does not have is refused at build, with file, line and a way out."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from refute.errors import RefuteError, Unsupported, UsageError
+from refute.machine import Machine
+
+HEAD = """
+from __future__ import annotations
+import enum
+from dataclasses import dataclass
+from typing import Annotated, Self
+from refute.machine import *
+from refute.machine import Range, Upto
+
+class RM(Sort, size=2):
+    pass
+
+class Unsized(Sort):
+    pass
+
+class Light(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+@dataclass
+class Loose:
+    n: int
+
+def helper(m, x):
+    return x
+
+class M(Machine):
+    n: Var[Annotated[int, Range(0, 3)]] = var(0)
+    s: Var[Set[RM]] = var(empty_set)
+    q: Var[Annotated[Seq[RM], Upto(2)]] = var(())
+    m: Var[Map[RM, bool]] = var(each=False)
+
+    @action
+    def step(self) -> None:
+        self.n = 0
+"""
+
+numbers = itertools.count()
+
+
+def built(tmp_path: Path, body: str, **constants: int) -> object:
+    name = f"refused_{next(numbers)}"
+    file = tmp_path / f"{name}.py"
+    file.write_text(HEAD + textwrap.indent(textwrap.dedent(body), "    "))
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+        machine: type[Machine] = module.M
+        return machine.build(**constants)
+    finally:
+        del sys.modules[name]
+
+
+def test_the_head_alone_is_built(tmp_path: Path) -> None:
+    assert built(tmp_path, "")
+
+
+STATEMENTS = {
+    "self.s.add(any_of(RM))": "any_of(…) inside an expression",
+    "x = self.s\nr = any_of(RM)\nx.add(r)": "not a path from self",
+    "x = self.q.pop(0)": "inside an expression",
+    "self.bump()": "helpers are pure expressions",
+    "self.n = 1.5": "a float value",
+    "self.n = int('1')": "a call of int",
+    "print(self.n)": "as a statement",
+    "while self.n < 3:\n    self.n += 1": "while without yield",
+    "try:\n    self.n = 1\nexcept ValueError:\n    pass": "try",
+    "raise ValueError": "raise",
+    "import os": "import in a step",
+    "del self.q[0]": "del",
+    "yield": "a bare yield",
+    "self = yield": "yield in an action",
+    "return 1": "return with a value",
+    "f = lambda: 1": "a lambda",
+    "when(Light.RED == self.n)": "never equal",
+    "when(any_of(RM) in self.s)": "any_of(…) inside an expression",
+    "if self.n:\n    x = 1\nself.n = x": "may be read before it is assigned",
+    "self.m[Light.RED] = True": "as a key",
+    "self.other = 1": "not a path from self",
+    "when(min(RM) < max(RM))": "numbers, members of one OrderedSort, or sets",
+    "for r in RM:\n    x = any_of(RM)": "any_of in a for loop",
+    "x = [r for r in RM][0] if any_of(RM) else 1": "any_of(…) inside an expression",
+}
+
+
+@pytest.mark.parametrize("body", STATEMENTS)
+def test_statements_outside_the_language(tmp_path: Path, body: str) -> None:
+    code = "@action\ndef bad(self) -> None:\n" + textwrap.indent(body, "    ")
+    with pytest.raises(Unsupported) as caught:
+        built(tmp_path, code)
+    assert STATEMENTS[body] in str(caught.value)
+    assert caught.value.next_step
+    file, _, line = caught.value.thing.partition(":")
+    assert file.startswith("refused_") and int(line) > HEAD.count("\n")
+
+
+MEMBERS = {
+    "@invariant\ndef p(self) -> bool:\n    self.n = 1\n    return True": "a write in p",
+    "@invariant\ndef p(self) -> bool:\n    when(True)\n    return True": "when(…) as a statement",
+    "@invariant\ndef p(self) -> int:\n    return self.n": "a @invariant that gives",
+    "@invariant\ndef p(self) -> bool:\n    return self.p()": "calls itself",
+    "@temporal\ndef p(self) -> bool:\n    return True": "@temporal",
+    "@process\ndef p(self) -> Steps[Self]:\n    while True:\n        if self.n == 0:\n"
+    "            self = yield": "a way round without yield",
+    "@process\ndef p(self) -> Steps[Self]:\n    for r in RM:\n        self = yield": (
+        "yield inside a for loop"
+    ),
+    "@action\ndef p(self, x) -> None:\n    pass": "without a type",
+    "@action\ndef p(self, x: str) -> None:\n    pass": "the type str",
+    "v: Var[Loose] = var(None)": "not frozen",
+    "v: Var[Light] = var()": "var(value), var(one_of=…)",
+    "v: Var[Light] = var(Light.RED, volatile=True)": "volatile",
+    "v: Var[tuple[int, ...]] = var(())": "a tuple of unknown length",
+}
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+def test_members_outside_the_language(tmp_path: Path, member: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        built(tmp_path, member)
+    assert MEMBERS[member] in str(caught.value)
+
+
+def test_constants_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no constant or Sort called XX"):
+        built(tmp_path, "", XX=3)
+    with pytest.raises(UsageError, match="needs Unsized"):
+        built(tmp_path, "v: Var[Set[Unsized]] = var(empty_set)")
+    with pytest.raises(UsageError, match="at least one member"):
+        built(tmp_path, "", RM=0)
+    with pytest.raises(UsageError, match="needs K"):
+        built(tmp_path, "K: Const[int] = const()")
+    with pytest.raises(RefuteError, match="starts outside its type"):
+        built(tmp_path, "v: Var[Annotated[int, Range(0, 3)]] = var(7)")
