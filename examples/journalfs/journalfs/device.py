@@ -43,7 +43,9 @@ def write_block(device: BlockDevice, block: int, data: bytes) -> None:
 class MemoryDevice:
     """A device whose blocks lie in a bytearray; nothing survives the process."""
 
-    def __init__(self, image: bytes | bytearray, block_size: int = BLOCK_SIZE) -> None:
+    def __init__(
+        self, image: bytes | bytearray = bytes(64 * BLOCK_SIZE), block_size: int = BLOCK_SIZE
+    ) -> None:
         """A device that starts as a copy of `image`, whose tail short of a block is left out."""
         self.block_size = block_size
         self.block_count = len(image) // block_size

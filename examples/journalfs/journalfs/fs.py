@@ -65,7 +65,7 @@ class JournalFS:
         table = [bytes(size)] * (layout.data - layout.inode_table)
         for block, data in enumerate(inodes + blocks + table, start=layout.inode_bitmap):
             write_block(device, block, data)
-        write_block(device, 0, pack_superblock(layout, 0))
+        write_block(device, 0, pack_superblock(size, layout.block_count, 0))
         tx = Transaction(Journal(device, layout, 0))
         store(tx, Inode(ROOT, Kind.DIRECTORY, links=2))
         write_block(device, layout.inode_table, tx.read(layout.inode_table))
@@ -216,7 +216,6 @@ class JournalFS:
         tx = self._view()
         return {"free_blocks": bitmap.free_blocks(tx), "free_inodes": bitmap.free_inodes(tx)}
 
-    @property
     def maximum_write(self) -> int:
         """Bytes, starting at a block boundary, that one write accepts if there is room."""
         layout = self._journal.layout
@@ -228,7 +227,6 @@ class JournalFS:
     @contextmanager
     def _change(self) -> Iterator[Transaction]:
         """A transaction that is committed when the block ends without an error."""
-        self._journal.check_writable()
         tx = Transaction(self._journal)
         yield tx
         tx.commit()

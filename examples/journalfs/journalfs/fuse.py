@@ -98,7 +98,7 @@ class Adapter(mfusepy.Operations):  # type: ignore[misc]
         """
         done = 0
         while done < len(data):
-            aligned = self._fs.maximum_write - (offset + done) % self._layout.block_size
+            aligned = self._fs.maximum_write() - (offset + done) % self._layout.block_size
             try:
                 done += self._fs.write(path, offset + done, data[done : done + aligned])
             except OSError:

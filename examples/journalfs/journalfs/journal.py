@@ -72,18 +72,14 @@ class Journal:
         data = self._committed.get(block)
         return self._device.read(block) if data is None else data
 
-    def check_writable(self) -> None:
-        """Raises OSError EROFS when an earlier device error has stopped all changes."""
-        if self._failed:
-            raise OSError(EROFS, os.strerror(EROFS))
-
     def commit(self, blocks: dict[int, bytes]) -> None:
         """Make these new block contents one atomic step, durable after the next flush.
 
-        Raises OSError EFBIG, with no effect, for more blocks than a transaction may have, and the
-        device's error, after which the journal is read-only.
+        Raises OSError, with no effect: EROFS after an earlier error of the device, EFBIG for more
+        blocks than a transaction may have, and the device's own, which makes the journal read-only.
         """
-        self.check_writable()
+        if self._failed:
+            raise OSError(EROFS, os.strerror(EROFS))
         if len(blocks) > self.layout.capacity:
             raise OSError(EFBIG, f"{os.strerror(EFBIG)}: {len(blocks)} blocks in one step")
         try:
@@ -130,10 +126,14 @@ class Journal:
         for block, data in self._committed.items():
             write_block(self._device, block, data)
         self._device.flush()
-        superblock = pack_superblock(self.layout, self._checkpointed + 1)
-        write_block(self._device, 0, superblock)
+        self._write_superblock(self._checkpointed + 1)
         self._checkpointed += 1
         self._committed = {}
+
+    def _write_superblock(self, checkpointed: int) -> None:
+        """Let recovery begin after transaction `checkpointed`."""
+        size, count = self.layout.block_size, self.layout.block_count
+        write_block(self._device, 0, pack_superblock(size, count, checkpointed))
 
     def _write_record(self, number: int, blocks: dict[int, bytes]) -> None:
         """Write the bodies, then, behind a barrier, the record that makes them count."""

@@ -90,11 +90,11 @@ def arrange(block_size: int, block_count: int) -> Layout:
     )
 
 
-def pack_superblock(layout: Layout, checkpointed: int) -> bytes:
-    """The superblock's block, both copies, for this layout and last checkpointed transaction."""
-    fields = _FIELDS.pack(MAGIC, VERSION, layout.block_size, layout.block_count, checkpointed)
+def pack_superblock(block_size: int, block_count: int, checkpointed: int) -> bytes:
+    """The superblock as a block: both copies. checkpointed: the last transaction in place."""
+    fields = _FIELDS.pack(MAGIC, VERSION, block_size, block_count, checkpointed)
     copy = fields + _CHECKSUM.pack(zlib.crc32(fields))
-    return copy.ljust(layout.block_size // 2, b"\0") * 2
+    return copy.ljust(block_size // 2, b"\0") * 2
 
 
 def unpack_superblock(block: bytes) -> tuple[Layout, int]:
