@@ -12,13 +12,14 @@ import dataclasses
 import hashlib
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from refute.errors import GitError
 
+_BATCH = 500  # object names of 65 bytes, well below a pipe's 64 KiB
 _FLAGS = ("--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs")
 _QUIET = {
     "GIT_NO_LAZY_FETCH": "1",
@@ -145,18 +146,29 @@ class Repository:
 
     def object(self, oid: str, kind: str) -> bytes:
         """The content of an object, verified against its name. Raises GitError."""
-        reader = self._start()
-        assert reader.stdin is not None and reader.stdout is not None
-        try:
-            reader.stdin.write(oid.encode() + b"\n")
-            reader.stdin.flush()
-            header = reader.stdout.readline().split()
-            if len(header) != 3:
-                raise self._missing(oid)
-            size = int(header[2])
-            content = reader.stdout.read(size + 1)[:size]
-        except (OSError, ValueError) as error:
-            raise GitError(f"git stopped answering: {error}", thing="git") from error
+        (content,) = self.objects([oid], kind)
+        return content
+
+    def objects(self, oids: Sequence[str], kind: str) -> Iterator[bytes]:
+        """The contents of objects in order, asked for in batches that fit into a pipe."""
+        for at in range(0, len(oids), _BATCH):
+            batch = oids[at : at + _BATCH]
+            reader = self._start()
+            assert reader.stdin is not None and reader.stdout is not None
+            try:
+                reader.stdin.write("".join(oid + "\n" for oid in batch).encode())
+                reader.stdin.flush()
+                for oid in batch:
+                    yield self._verified(reader.stdout, oid, kind)
+            except (OSError, ValueError) as error:
+                raise GitError(f"git stopped answering: {error}", thing="git") from error
+
+    def _verified(self, answers: IO[bytes], oid: str, kind: str) -> bytes:
+        header = answers.readline().split()
+        if len(header) != 3:
+            raise self._missing(oid)
+        size = int(header[2])
+        content = answers.read(size + 1)[:size]
         if header[1].decode() != kind or object_name(kind, content, len(oid)) != oid:
             raise GitError(
                 f"object {oid} is not the {kind} its name says: the object store is damaged",

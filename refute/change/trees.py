@@ -115,38 +115,40 @@ def export(
     the tree and submodules are left out and noted in `tree.notes`.
     """
     target.mkdir(parents=True, exist_ok=True)
-    made: set[Path] = {target}
-    links: list[str] = []
-    for path, entry in list(tree.entries.items()):
-        if entry.kind == "link":
-            links.append(path)
-            continue
+    for directory in sorted({p.rpartition("/")[0] for p in tree.entries}):
+        (target / directory).mkdir(parents=True, exist_ok=True)
+    waiting: list[str] = []
+    for path, entry in tree.entries.items():
         if entry.kind == "submodule":
             tree.notes.append(f"{path}: a submodule; its content is not judged")
-            continue
-        place = target / path
-        if place.parent not in made:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            made.add(place.parent)
-        if reuse is not None and reuse[1].get(path) == entry and _linked(reuse[0] / path, place):
-            continue
-        content = tree.content(repository, path)
+        elif entry.kind != "link":
+            same = reuse is not None and reuse[1].get(path) == entry
+            if not (same and reuse and _linked(f"{reuse[0]}/{path}", f"{target}/{path}")):
+                waiting.append(path)
+    for path, content in zip(waiting, _contents(repository, tree, waiting), strict=True):
+        entry = tree.entries[path]
         if tree.disk is not None:
             tree.entries[path] = Entry(entry.kind, object_name("blob", content, len(entry.oid)))
-        write_file(place, content, executable=entry.kind == "exec")
+        write_file(f"{target}/{path}", content, executable=entry.kind == "exec")
+    links = [path for path, entry in tree.entries.items() if entry.kind == "link"]
     _export_links(repository, tree, target, links)
 
 
-def write_file(place: Path, content: bytes, *, executable: bool = False) -> None:
-    """Put a new read-only file there, never through an existing link."""
-    place.unlink(missing_ok=True)
+def _contents(repository: Repository, tree: Tree, paths: list[str]) -> Iterator[bytes]:
+    if tree.disk is None:
+        return repository.objects([tree.entries[path].oid for path in paths], "blob")
+    return (_read_disk(tree.disk / path) for path in paths)
+
+
+def write_file(place: str | Path, content: bytes, *, executable: bool = False) -> None:
+    """Put a new read-only file there. Raises FileExistsError when something is there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     descriptor = os.open(place, flags, 0o555 if executable else 0o444)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
 
 
-def _linked(source: Path, place: Path) -> bool:
+def _linked(source: str, place: str) -> bool:
     try:
         os.link(source, place, follow_symlinks=False)
     except OSError:
@@ -156,9 +158,7 @@ def _linked(source: Path, place: Path) -> bool:
 
 def _export_links(repository: Repository, tree: Tree, target: Path, links: list[str]) -> None:
     for path in links:
-        place = target / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(os.fsdecode(tree.content(repository, path)))
+        (target / path).symlink_to(os.fsdecode(tree.content(repository, path)))
     real = os.path.realpath(target)
     for path in links:
         place = target / path
@@ -174,7 +174,7 @@ def copy_part(source: Path, target: Path, paths: Iterable[str]) -> None:
         place = target / path
         place.parent.mkdir(parents=True, exist_ok=True)
         origin = (source / path).resolve()
-        if not _linked(origin, place):
+        if not _linked(str(origin), str(place)):
             shutil.copyfile(origin, place)
             place.chmod(origin.stat().st_mode)
 
