@@ -16,8 +16,9 @@ from refute.evidence import Cost, Evidence
 class ClaimResult:
     """One claim judged. unmet: why its need is not met; empty when it is.
 
-    role: "claim" (of the base, or of a file), "new" (added with the change), "control" (a known
-    wrong variant: it is well when the claim is REFUTED) or "canary" (must always fail).
+    role: "claim" (of the base, or of a file), "new" (added with the change), "unaffected" (not
+    judged, because the change does not reach it), "control" (a known wrong variant: it is well
+    when the claim is REFUTED) or "canary" (must always fail).
     pre_existing: not established on the base either, so not charged to the change.
     declined: engine → why it did not take the claim.
     """

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from refute.errors import EXIT_ESTABLISHED, EXIT_USAGE, UnreadableInput, UsageError
 from refute.record import Coverage, Run
-from refute.report.text import Look, headline, refuted_first, result_lines
+from refute.report.text import Look, headline, refuted_first, result_lines, summary
 from refute.report.visible import shortened, visible
 
 JUDGED = ("Stop", "SubagentStop", "TaskCompleted")
@@ -74,7 +74,7 @@ def answer(run: Run, files: Mapping[str, str], event: Event) -> tuple[int, str]:
     files: claim digest → saved witness file.
     """
     if run.exit_code == EXIT_ESTABLISHED and run.decision == "accepted":
-        return EXIT_ESTABLISHED, f"refute: ACCEPTED, {len(run.results)} claims established\n"
+        return EXIT_ESTABLISHED, f"refute: ACCEPTED, {summary(run)}\n"
     if run.decision == "nothing to judge":
         return EXIT_ESTABLISHED, "refute: nothing changed, so there is nothing to judge\n"
     return EXIT_USAGE, feedback(run, files, event)

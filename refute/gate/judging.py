@@ -55,7 +55,7 @@ def _unaffected(session: Session, claim: Claim) -> ClaimResult:
     known = None if claim.statement.existential else session.ledger.lookup(claim, session.base_site)
     if known is not None:
         return result_of(claim, known)
-    return result_of(claim, unknown(claim, UNAFFECTED, "gate"), pre_existing=True)
+    return result_of(claim, unknown(claim, UNAFFECTED, "gate"), "unaffected", pre_existing=True)
 
 
 def groups(session: Session, claims: Sequence[Claim]) -> list[list[Claim]]:

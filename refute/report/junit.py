@@ -35,7 +35,8 @@ class _Case:
 
 def junit(run: Run) -> str:
     """The run as an XML document of one test suite."""
-    cases = [_claim(r) for r in run.results] + _coverage(run) + _specs(run) + _checks(run)
+    judged = [r for r in run.results if r.role != "unaffected"]  # the others are no cases at all
+    cases = [_claim(r) for r in judged] + _coverage(run) + _specs(run) + _checks(run)
     if run.exit_code and not any(c.outcome for c in cases):
         cases.append(_decision(run))
     counts = {
@@ -65,6 +66,7 @@ def _properties(run: Run) -> dict[str, str]:
         "base": run.base,
         "head": run.head,
         "seed": str(run.seed),
+        "unaffected_claims": str(sum(1 for r in run.results if r.role == "unaffected")),
     }
     return {name: value for name, value in pairs.items() if value}
 

@@ -84,7 +84,8 @@ def _rule(name: str, words: str) -> dict[str, Any]:
 
 
 def _results(run: Run, files: Mapping[str, str]) -> list[dict[str, Any]]:
-    found = [_claim_result(r, files) for r in run.results if r.unmet or _refuted(r)]
+    judged = [r for r in run.results if r.role != "unaffected"]
+    found = [_claim_result(r, files) for r in judged if r.unmet or _refuted(r)]
     found += [_uncovered(c) for c in run.coverage if c.status not in ("covered", "exempt")]
     found += [_spec_change(e) for e in run.spec_events if e.kind != "added"]
     checks = [*run.controls, *([run.canary] if run.canary else [])]

@@ -77,23 +77,27 @@ def _headline(run: Run, look: Look) -> list[str]:
     colour = _COLOURS.get(word, _YELLOW)
     shown = f"\x1b[1;{colour}m{word}\x1b[0m" if look.colour else word
     between = f" {visible(run.base)}..{visible(run.head)}" if run.base or run.head else ""
-    line = f"{shown}  {run.command}{between}: {_summary(run)}"
+    line = f"{shown}  {run.command}{between}: {summary(run)}"
     return [line, *(["interrupted: this is what was known by then"] if run.interrupted else [])]
 
 
-def _summary(run: Run) -> str:
-    results = run.results
+def summary(run: Run) -> str:
+    """The decision's sentence: how many claims were broken, missed or established."""
     if run.decision == "nothing to judge":
         return visible(run.reasons[0]) if run.reasons else "the two trees do not differ"
+    judged = [r for r in run.results if r.role != "unaffected"]
     refuted = len(refuted_first(run))
     if refuted:
-        return f"{refuted} of {_count(len(results), 'claim')} broken"
-    missed = sum(1 for r in results if r.unmet and not r.pre_existing)
+        return f"{refuted} of {_count(len(judged), 'claim')} broken"
+    missed = sum(1 for r in judged if r.unmet and not r.pre_existing)
     if missed:
-        return f"{missed} of {_count(len(results), 'claim')} not established"
+        return f"{missed} of {_count(len(judged), 'claim')} not established"
     if run.exit_code:
         return visible(run.reasons[0]) if run.reasons else "see below"
-    return f"{_count(len(results), 'claim')} established"
+    old = sum(1 for r in judged if r.unmet)
+    established = _count(len(judged) - old, "claim")
+    parts = [f"{established} established" if judged else "no claim is affected"]
+    return ", ".join([*parts, *([f"{old} not established before either"] if old else [])])
 
 
 def _count(number: int, noun: str) -> str:
@@ -137,7 +141,7 @@ def _reasons(run: Run, look: Look) -> list[str]:
     if not run.exit_code or run.decision == "nothing to judge":
         return []
     reasons = run.reasons
-    if len(reasons) == 1 and (refuted_first(run) or visible(reasons[0]) == _summary(run)):
+    if len(reasons) == 1 and (refuted_first(run) or visible(reasons[0]) == summary(run)):
         return []
     shown = reasons[:LISTED]
     lines = ["Why"]
@@ -149,9 +153,9 @@ def _reasons(run: Run, look: Look) -> list[str]:
 
 def _claims(run: Run, look: Look) -> list[str]:
     """The table of claims. What neighbours share (one search judges many) is said once, below."""
-    if not run.results:
+    ordered = sorted((r for r in run.results if r.role != "unaffected"), key=_order)
+    if not ordered:
         return []
-    ordered = sorted(run.results, key=_order)
     shown = ordered[:CLAIMS_WHEN_REFUTED] if refuted_first(run) else ordered
     column = min(max(len(visible(r.claim.name)) for r in shown), 44)
     lines = ["Claims"]
@@ -224,7 +228,7 @@ def scope_text(evidence: Evidence) -> str:
 
 
 def _surroundings(run: Run, look: Look) -> list[str]:
-    lines = [*_coverage(run), *_controls(run), *_spec_events(run)]
+    lines = [*_coverage(run), *_controls(run), *_spec_events(run), *_unaffected(run)]
     assumptions = dict.fromkeys(a for r in run.results for a in r.evidence.assumptions)
     lines += _listed("assumes", list(assumptions), look.width)
     lines += _listed("not done", run.not_done, look.width)
@@ -278,6 +282,11 @@ def _spec_events(run: Run) -> list[str]:
         lines.append(f"  {event.kind:<9} {visible(event.thing)}{place}{detail}")
     lines += _more(len(run.spec_events) - 2 * LISTED)
     return ["specs     changed by this change", *lines] if lines else []
+
+
+def _unaffected(run: Run) -> list[str]:
+    number = sum(1 for r in run.results if r.role == "unaffected")
+    return [f"not run   {_count(number, 'claim')} that the change does not reach"] if number else []
 
 
 def _listed(label: str, items: Sequence[str], width: int) -> list[str]:

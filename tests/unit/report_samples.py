@@ -148,7 +148,12 @@ def gate_accepted() -> Run:
         mode="deciding",
         base="main",
         head="topic",
-        results=(survived(), exhausted(), reached()),
+        results=(
+            survived(),
+            exhausted(),
+            reached(),
+            unknown("far away", "not run", role="unaffected", pre_existing=True),
+        ),
         canary=refuted("canary", role="canary"),
     )
 

@@ -126,3 +126,21 @@ def test_traces_align_what_changed_and_break_long_lines() -> None:
 
 def test_visible_escapes_exactly_what_does_not_print() -> None:
     assert visible("a\tb\x1b\ud800\U000e0001é") == r"a\tb\x1b\ud800\U000e0001é"
+
+
+def test_claims_that_were_not_judged_are_not_called_established() -> None:
+    shown = text(samples.gate_accepted())
+    assert shown.startswith("ACCEPTED  gate main..topic: 3 claims established\n")
+    assert "not run   1 claim that the change does not reach" in shown
+    far = samples.unknown("far", "not run", role="unaffected", pre_existing=True)
+    old = samples.unknown("old", "too hard", pre_existing=True)
+    assert "no claim is affected" in text(Run("gate", "accepted", 0, results=(far,)))
+    both = text(Run("gate", "accepted", 0, results=(samples.survived(), old)))
+    assert "1 claim established, 1 not established before either" in both
+
+
+def test_what_neighbours_share_is_said_once() -> None:
+    results = tuple(samples.unknown(f"claim {i}", "the search ended early") for i in range(4))
+    shown = text(Run("check", "not established", 3, results=results))
+    assert shown.count("the search ended early") == 1
+    assert shown.count("UNKNOWN") == 4
