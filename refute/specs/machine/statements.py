@@ -40,8 +40,9 @@ class Statements:
         self.calls = Calls(scope)
         self.process = process
         self.known = known
-        self.names: dict[str, str] = {}
-        self.locals: dict[str, t.Type] = {}
+        self.params = frozenset(scope.env)
+        self.names: dict[str, str] = {n: e.data for n, e in scope.env.items()}
+        self.locals: dict[str, t.Type] = {e.data: e.type for e in scope.env.values()}
         self.temporaries: dict[str, t.Type] = {}
         self.loops: list[str] = []
 
@@ -278,6 +279,10 @@ class Statements:
         return [Write(var, path, value, kind, node.lineno)]
 
     def _local(self, name: str, value: Expr, node: ast.stmt) -> Stmt:
+        if self.process and name in self.params:
+            raise self.scope.refuse(
+                node, f"an assignment to {name}, which says which process this is,", "another name"
+            )
         made = self.names.setdefault(name, self.scope.build.fresh(name))
         kinds = [value.type]
         kinds += [self.locals[made]] if made in self.locals else []

@@ -1,0 +1,237 @@
+"""One IR, several meanings: random small machines mean the same to every engine.
+
+Source text of a machine is drawn from a seed, built, and searched by the compiled engine; at every
+state the tree walk must offer exactly the same steps, and traces must play alike on the real class.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refute.machine import Model
+from refute.specs.machine.meaning import Meaning, World
+from refute.specs.machine.plainrun import Play
+from refute.specs.machine.statement import ALL_FIRE
+from refute.verifiers.model.compiled import Instance, State, expand
+from refute.verifiers.model.confirm import walk
+from refute.verifiers.model.search import Search
+
+HEAD = """
+from __future__ import annotations
+import enum
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
+from refute.machine import *
+
+class A(Sort, size=2):
+    pass
+
+class N(OrderedSort, size=3):
+    pass
+
+class C(enum.Enum):
+    X = 1
+    Y = 2
+
+@dataclass(frozen=True)
+class R:
+    a: A
+    c: C
+
+class M(Machine):
+    i: Var[Annotated[int, Range(0, 3)]] = var(one_of=range(2))
+    b: Var[bool] = var(False)
+    n: Var[N | None] = var(one_of=N)
+    s: Var[Set[A | R]] = var(empty_set)
+    m: Var[Map[A, Annotated[int, Range(0, 2)]]] = var(each=1)
+    q: Var[Annotated[Seq[C], Upto(2)]] = var(())
+    d: Var[Map[C, Set[A]]] = var(each=empty_set)
+"""
+
+INTS = ["self.i", "self.m[a]", "len(self.s)", "len(self.q)", "1", "2"]
+INTS += ["sum(x for x in self.m.values())"]
+INTS += ["max(self.i, 1)", "sum(1 for x in A if self.m[x] > 0)", "self.i // self.m[a]", "k"]
+BOOLS = ["self.b", "self.n is None", "self.i < self.m[a]", "a in self.s", "R(a, c) in self.s"]
+BOOLS += ["all(x == 1 for x in self.m.values())", "self.q[0] == c", "any(c == y for y in self.q)"]
+BOOLS += ["self.d[c] <= self.d[C.X]", "(a, c) in {(x, C.X) for x in A}", "0 <= self.i < 2"]
+BOOLS += ["self.n is not None and self.n.index > 0", "isinstance(next_of(self.s, a), R)"]
+BOOLS += ["{x: self.m[x] > 0 for x in A} == {x: True for x in A}", "self.q[1:] == self.q[:1]"]
+BOOLS += ["any(x == a and v > 1 for x, v in self.m.items())"]
+HELPER = """
+def next_of(s: Set[A | R], a: A) -> A | R:
+    t = R(a, C.X)
+    if t in s:
+        return t
+    return a
+"""
+
+
+class Draw:
+    """Random source text in the machine language."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def pick(self, options: list[str]) -> str:
+        return self.random.choice(options)
+
+    def boolean(self) -> str:
+        form = self.random.randrange(4)
+        if form == 0:
+            return f"not ({self.pick(BOOLS)})"
+        if form == 1:
+            return f"({self.pick(BOOLS)} {self.pick(['and', 'or'])} {self.pick(BOOLS)})"
+        return self.pick(BOOLS)
+
+    def integer(self) -> str:
+        if self.random.random() < 0.4:
+            return f"({self.pick(INTS)} {self.pick(['+', '-', '*', '%'])} {self.pick(INTS)})"
+        return self.pick(INTS)
+
+    def simple(self) -> str:
+        return self.pick(
+            [
+                f"self.i = {self.integer()} % 4",
+                f"self.i = {self.integer()}",
+                f"self.m[a] = {self.integer()} % 3",
+                f"self.m[a] = {self.integer()}",
+                f"self.b = {self.boolean()}",
+                "self.s.add(a)",
+                "self.s.discard(R(a, c))",
+                "self.s.remove(a)",
+                "self.s = self.s | {R(a, c)}",
+                "self.q.append(c)",
+                "self.q.pop(0)",
+                "self.q = [c, C.X]",
+                "self.d[c].add(a)",
+                "self.d[c] = {x for x in A if x != a}",
+                "self.n = None if self.n is None else self.n.next",
+                "self.n = any_of(N)",
+                f"k = {self.integer()} % 5",
+                f"k, self.i = self.i, {self.integer()} % 4",
+                "self.m = {x: 1 if x == a else 0 for x in A}",
+            ]
+        )
+
+    def body(self, depth: int, in_for: bool = False) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self.random.randrange(1, 4)):
+            form = self.random.randrange(8)
+            if form == 0:
+                lines.append(f"when({self.boolean()})")
+            elif form == 1 and depth:
+                lines += [f"if {self.boolean()}:", *indented(self.body(depth - 1, in_for))]
+                lines += ["else:", *indented(self.body(depth - 1, in_for))]
+            elif form == 2 and depth:
+                lines += ["for a in A:", *indented(self.body(0, True))]
+            elif form == 3 and in_for:
+                lines += [f"if {self.boolean()}:", f"    {self.pick(['break', 'continue'])}"]
+            else:
+                line = self.simple()
+                lines.append(line if not (in_for and "any_of" in line) else "self.b = True")
+        return lines
+
+    def machine(self) -> str:
+        lines = ["@action", "def act(self, a: A, c: C) -> None:", "    k = 1"]
+        lines += indented(self.body(2))
+        lines += ["@action", "def other(self) -> None:", "    a, c, k = any_of(A), any_of(C), 0"]
+        lines += indented(self.body(1))
+        lines += ["@process", "def run(self, a: A) -> Steps[Self]:", "    c, k = C.Y, 2"]
+        bodies = [indented(indented(self.body(1))) for _ in range(2)]
+        first, second = [[line.replace("for a in", "for z in") for line in b] for b in bodies]
+        lines += ["    while True:", *first, "        self = yield", *second]
+        lines += [f"        if {self.boolean()}:", f"            {self.pick(['return', 'break'])}"]
+        lines += ["        self = yield"]
+        lines += ["@invariant", "def holds(self, a: A, c: C) -> bool:", "    k = 1"]
+        lines += [f"    return {self.boolean()}"]
+        return textwrap.indent("\n".join(lines), "    ")
+
+
+def indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def loaded(directory: Path, seed: int) -> ModuleType:
+    draw = Draw(seed)
+    text = HEAD.replace("class M(", HELPER + "\nclass M(")
+    text += draw.machine()
+    name = f"random_machine_{seed}"
+    (directory / f"{name}.py").write_text(text)
+    spec = importlib.util.spec_from_file_location(name, directory / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def world_of(search: Search, state: State) -> World:
+    count = len(search.ir.variables)
+    places = [(p[0], tuple(p[1:])) for family in state[count:] for p in family]
+    return World(state[:count], tuple(places))
+
+
+def outcomes(steps: Iterator[Any]) -> list[Any]:
+    """What the iterator gives, and the type of the exception that ended it."""
+    found: list[Any] = []
+    try:
+        for step in steps:
+            found.append(step)
+    except Exception as error:
+        found.append(type(error).__name__)
+    return found
+
+
+def compiled_steps(search: Search, instance: Instance, state: State) -> Iterator[Any]:
+    for after, choices in expand(instance, state):
+        yield world_of(search, after), choices
+
+
+def meant_steps(meaning: Meaning, instance: Instance, world: World) -> Iterator[Any]:
+    for taken in meaning.step(instance.name, instance.params, world):
+        yield taken.after, taken.choices
+
+
+def compare(model: Model) -> int:
+    search, meaning = Search(model.ir), Meaning(model.ir)
+    assert {world_of(search, s) for s in search.states} == set(meaning.starts())
+    while search.at < min(len(search.states), 40):
+        state = search.states[search.at]
+        world = world_of(search, state)
+        for instance in search.machine.instances:
+            ours = outcomes(compiled_steps(search, instance, state))
+            theirs = outcomes(meant_steps(meaning, instance, world))
+            assert ours == theirs, (instance.name, instance.params)
+        for predicate in search.machine.predicates:
+            ours = outcomes(predicate.test(state) for _ in range(1))
+            theirs = outcomes(meaning.holds(predicate.property, world) for _ in range(1))
+            assert ours == theirs
+        search.expand(search.at)
+        search.at += 1
+    for at in range(0, min(len(search.states), 60), 7):
+        hit = search._hit(search.links[at], "", search.states[at])
+        case = search.trace(ALL_FIRE, hit)["case"]
+        played = Play(model.cls, {}, case).judge()
+        assert played["states"] == walk(model.ir.to_plain(), case)
+        assert len(played["states"]) == len(case["steps"]) + 1
+    return len(search.states)
+
+
+@settings(max_examples=12, deadline=None, derandomize=True, database=None)
+@given(seed=st.integers(0, 10**6))
+def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None:
+    module = loaded(tmp_path_factory.mktemp("machines"), seed)
+    try:
+        assert compare(module.M.build()) >= 1
+    finally:
+        del sys.modules[module.__name__]
