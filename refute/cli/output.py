@@ -8,21 +8,33 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
 from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.record import Run
-from refute.report.document import document, dumps
-from refute.report.junit import junit
-from refute.report.sarif import sarif
 from refute.report.text import Look, text
 
 Render = Callable[[Run, Mapping[str, str]], str]
+
+
+# option → what renders the run for it; loaded when used, as most runs are read by people only
+RENDERERS = {
+    "--json": "refute.report.document:json_text",
+    "--sarif": "refute.report.sarif:sarif_text",
+    "--junit": "refute.report.junit:junit_text",
+}
+
+
+def renderer(option: str) -> Render:
+    """The function that renders a run for an option."""
+    module, _, name = RENDERERS[option].partition(":")
+    return cast(Render, getattr(importlib.import_module(module), name))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,9 +46,9 @@ class Outputs:
     junit: str = ""
 
     def __post_init__(self) -> None:
-        for option, target, _ in self._targets():
+        for option, target in self._targets():
             _check(option, target)
-        if sum(target == "-" for _, target, _ in self._targets()) > 1:
+        if sum(target == "-" for _, target in self._targets()) > 1:
             raise UsageError(
                 "stdout can carry one document only",
                 thing="output",
@@ -44,13 +56,9 @@ class Outputs:
                 next_step="give a file name for all but one of --json, --sarif, --junit",
             )
 
-    def _targets(self) -> list[tuple[str, str, Render]]:
-        every: list[tuple[str, str, Render]] = [
-            ("--json", self.json, lambda run, files: dumps(document(run, files))),
-            ("--sarif", self.sarif, lambda run, files: dumps(sarif(run, files))),
-            ("--junit", self.junit, lambda run, _: junit(run)),
-        ]
-        return [(option, target, render) for option, target, render in every if target]
+    def _targets(self) -> list[tuple[str, str]]:
+        every = (("--json", self.json), ("--sarif", self.sarif), ("--junit", self.junit))
+        return [(option, target) for option, target in every if target]
 
     @property
     def people(self) -> TextIO:
@@ -60,8 +68,8 @@ class Outputs:
 
     def write(self, run: Run, files: Mapping[str, str]) -> None:
         """Write every rendering. files: claim digest → saved witness file."""
-        for option, target, render in self._targets():
-            _write(option, target, render(run, files))
+        for option, target in self._targets():
+            _write(option, target, renderer(option)(run, files))
         look = Look(files=files, colour=has_colour(self.people))
         print_all(text(run, look), self.people)
 

@@ -61,6 +61,11 @@ def document(run: Run, files: Mapping[str, str] | None = None) -> dict[str, Any]
     }
 
 
+def json_text(run: Run, files: Mapping[str, str]) -> str:
+    """The run as the text of a JSON file."""
+    return dumps(document(run, files))
+
+
 def dumps(data: Mapping[str, Any]) -> str:
     """The document as ASCII text that ends with a line end; equal runs give equal text."""
     return json.dumps(data, indent=2, allow_nan=False) + "\n"

@@ -8,6 +8,7 @@ accepted and no case says why, a case named "decision" does.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from refute.claim import Verdict
@@ -56,6 +57,11 @@ def junit(run: Run) -> str:
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode", xml_declaration=False)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def junit_text(run: Run, _files: Mapping[str, str]) -> str:
+    """The run as the text of a JUnit file."""
+    return junit(run)
 
 
 def _properties(run: Run) -> dict[str, str]:

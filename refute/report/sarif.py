@@ -16,6 +16,7 @@ from urllib.parse import quote
 from refute import __version__
 from refute.claim import Claim, Verdict
 from refute.record import ClaimResult, Coverage, Run, SpecEvent
+from refute.report.document import dumps
 from refute.report.text import headline
 from refute.report.trace import trace_lines
 from refute.report.visible import visible
@@ -67,6 +68,11 @@ def sarif(run: Run, files: Mapping[str, str] | None = None) -> dict[str, Any]:
             }
         ],
     }
+
+
+def sarif_text(run: Run, files: Mapping[str, str]) -> str:
+    """The run as the text of a SARIF file."""
+    return dumps(sarif(run, files))
 
 
 def _rules(run: Run) -> list[dict[str, Any]]:
