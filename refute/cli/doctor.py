@@ -18,9 +18,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from refute import __version__
+from refute.change.git import Repository
 from refute.cli.parsing import Parser
 from refute.cli.printing import print_all
-from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, RefuteError
+from refute.errors import (
+    EXIT_ESTABLISHED,
+    EXIT_NOT_ESTABLISHED,
+    GitError,
+    LedgerError,
+    RefuteError,
+)
+from refute.ledger.key import key_path, read_key
+from refute.ledger.store import LEDGER_NAME, open_ledger
 from refute.report.visible import visible
 from refute.sandbox import Limits, open_worker
 
@@ -30,9 +39,12 @@ refute doctor && refute gate --base main
 """
 
 
+BAD = ("missing", "broken")
+
+
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One thing looked at. status: "ok", "missing" or "limited". enables: what it is for."""
+    """One thing looked at. status: "ok", "limited", "missing" or "broken". enables: what for."""
 
     name: str
     status: str
@@ -52,8 +64,7 @@ def run(argv: Sequence[str]) -> int:
     Parser("doctor", ABOUT, EXAMPLES).read(argv)
     findings = examine(Path.cwd())
     print_all(_text(findings), sys.stdout)
-    missing = [f.name for f in findings if f.required and f.status == "missing"]
-    return EXIT_NOT_ESTABLISHED if missing else EXIT_ESTABLISHED
+    return EXIT_NOT_ESTABLISHED if _wrong(findings) else EXIT_ESTABLISHED
 
 
 def examine(directory: Path) -> list[Finding]:
@@ -64,6 +75,8 @@ def examine(directory: Path) -> list[Finding]:
         _program("git", ("git",), "the gate reads changes from it", required=True),
         _program("C compiler", ("cc", "gcc", "clang"), _COMPILER),
         _fuse(),
+        _key(),
+        _ledger(directory),
         *(_library(name, enables) for name, enables in _LIBRARIES.items()),
     ]
 
@@ -133,6 +146,38 @@ def _fuse() -> Finding:
     return Finding("FUSE", "missing", ", ".join(lacking), enables)
 
 
+def _key() -> Finding:
+    """The key that authenticates the ledger; looked at, not made."""
+    place, enables = key_path(), "evidence that later gates may trust"
+    if not place.exists():
+        return Finding("ledger key", "ok", f"none yet; the first gate makes {place}", enables)
+    try:
+        lasting = read_key(place).lasting
+    except LedgerError as error:
+        return Finding("ledger key", "broken", error.message, error.next_step, required=True)
+    if not lasting:
+        return Finding("ledger key", "limited", f"{place} cannot be read", enables)
+    return Finding("ledger key", "ok", str(place), enables)
+
+
+def _ledger(directory: Path) -> Finding:
+    enables = "claims that a change does not touch are answered from it"
+    try:
+        with Repository.open(directory) as repository:
+            place = repository.main_worktree / LEDGER_NAME
+    except (GitError, OSError):
+        return Finding("ledger", "limited", "no git repository here, so no ledger", enables)
+    if not place.exists() or not key_path().exists():
+        return Finding("ledger", "ok", f"none yet; the first gate makes {place}", enables)
+    try:
+        ledger = open_ledger(place)
+    except LedgerError as error:
+        return Finding("ledger", "broken", error.message, error.next_step, required=True)
+    note = ledger.note
+    ledger.close()
+    return Finding("ledger", "limited" if note else "ok", note or str(place), enables)
+
+
 def _library(name: str, enables: str) -> Finding:
     try:
         return Finding(name, "ok", importlib.metadata.version(name), enables)
@@ -143,19 +188,19 @@ def _library(name: str, enables: str) -> Finding:
 def _text(findings: Sequence[Finding]) -> str:
     lines = [f"refute {__version__} on {platform.platform()}", ""]
     for finding in findings:
-        mark = (
-            finding.status.upper()
-            if finding.required and finding.status != "ok"
-            else finding.status
-        )
+        loud = finding.required and finding.status in BAD
+        mark = finding.status.upper() if loud else finding.status
         lines.append(f"  {mark:<8} {finding.name:<15} {visible(finding.value)}")
         if finding.status != "ok" and finding.enables:
-            lines.append(f"{'':27}for: {finding.enables}")
-    missing = [f.name for f in findings if f.required and f.status == "missing"]
-    lines += [
-        "",
-        f"required and missing: {', '.join(missing)}"
-        if missing
-        else "all that verdicts need is here",
-    ]
-    return "\n".join(lines) + "\n"
+            lines.append(f"{'':27}for: {visible(finding.enables)}")
+    wrong = _wrong(findings)
+    last = (
+        f"required, and not right: {', '.join(wrong)}"
+        if wrong
+        else "all that verdicts need is here"
+    )
+    return "\n".join([*lines, "", last]) + "\n"
+
+
+def _wrong(findings: Sequence[Finding]) -> list[str]:
+    return [f.name for f in findings if f.required and f.status in BAD]
