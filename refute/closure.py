@@ -125,7 +125,8 @@ def _parse_imports(source: bytes) -> _Imports:
     module = parse(source)
     named: list[tuple[int, str, tuple[str, ...]]] = []
     computed = False
-    for node in ast.walk(module) if module else ():
+    calls = any(name.encode() in source for name in _COMPUTED)
+    for node in _walk(module, calls) if module else ():
         if isinstance(node, ast.Import):
             named += [(0, alias.name, ()) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -135,6 +136,21 @@ def _parse_imports(source: bytes) -> _Imports:
             named += [literal] if literal else []
             computed = computed or (literal is None and _callee(node) in _COMPUTED)
     return _Imports(tuple(dict.fromkeys(named)), computed)
+
+
+def _walk(module: ast.Module, expressions: bool) -> Iterator[ast.AST]:
+    """All nodes, or only statements and what holds them, which is all an import can be."""
+    if expressions:
+        yield from ast.walk(module)
+        return
+    todo: list[ast.AST] = [module]
+    while todo:
+        node = todo.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, field, ())
+            if isinstance(inner, list):
+                todo += inner
 
 
 def _callee(call: ast.Call) -> str:
@@ -171,7 +187,10 @@ class _Index:
         self.tree = tree
         self._real = os.path.realpath(tree)
         self._names: dict[str, frozenset[str]] = {}
+        self._files: dict[str, bool] = {}
+        self.resolved: dict[tuple[tuple[str, ...], str], _Found] = {}
         self._digests: dict[str, str] = {}
+        self._imported: dict[str, _Imports] = {}
         self._closures: dict[object, Closure] = {}
 
     @functools.cached_property
@@ -208,7 +227,9 @@ class _Index:
         return self._names[directory]
 
     def is_file(self, path: str) -> bool:
-        return (self.tree / path).is_file() and self._inside(path)
+        if path not in self._files:
+            self._files[path] = (self.tree / path).is_file() and self._inside(path)
+        return self._files[path]
 
     def _inside(self, path: str) -> bool:
         real = os.path.realpath(self.tree / path)
@@ -225,6 +246,12 @@ class _Index:
             content = self.read(path) if source is None else source
             self._digests[path] = hashlib.sha256(content).hexdigest()
         return self._digests[path]
+
+    def imports(self, path: str) -> _Imports:
+        if path not in self._imported:
+            source = self.read(path)
+            self._imported[path] = _imports(self.digest(path, source), source)
+        return self._imported[path]
 
     def executable(self, path: str) -> bool:
         try:
@@ -293,8 +320,7 @@ class _Resolver:
         """Follow the imports of all files taken so far until nothing new appears."""
         while self._todo:
             module, path = self._todo.pop()
-            source = self.index.read(path)
-            imports = _imports(self.index.digest(path, source), source)
+            imports = self.index.imports(path)
             self.computed = self.computed or imports.computed
             is_package = path.endswith("/__init__.py")
             for level, name, names in imports.named:
@@ -315,6 +341,12 @@ class _Resolver:
 
     def resolve(self, module: str) -> _Found:
         """The files that `import module` loads, from its outermost package inwards."""
+        key = (self.roots, module)
+        if key not in self.index.resolved:
+            self.index.resolved[key] = self._resolve(module)
+        return self.index.resolved[key]
+
+    def _resolve(self, module: str) -> _Found:
         chain: list[tuple[str, str]] = []
         search = self.roots
         done: list[str] = []

@@ -24,7 +24,7 @@ from refute.plain import Plain
 from refute.replay import Counterexample, Witness, replay
 from refute.site import Site
 from refute.verifiers import Verifier
-from refute.verifiers.registry import engines_for
+from refute.verifiers.registry import ENGINES, engines_for
 
 WITNESSES_REPLAYED = 3  # the newest ones; older ones stay in the file
 LEDGER_NAME = Path(".refute", "ledger.db")
@@ -68,7 +68,11 @@ class Ledger:
     def inputs(self, claim: Claim, site: Site) -> dict[str, str]:
         """Name → digest of everything the evidence on a claim depends on."""
         subject, spec = site.subject_closure(claim), site.spec_closure(claim)
-        engines = [[e.name, e.version] for e in self._engines(claim.statement.kind)]
+        kind = claim.statement.kind
+        if self._engines is engines_for:  # their versions are those of refute's own source
+            engines: Plain = ENGINES.get(kind)
+        else:
+            engines = [[e.name, e.version] for e in self._engines(kind)]
         return {
             "statement": plain.digest([claim.name, claim.statement.to_json()]),
             "subject": subject.digest,
