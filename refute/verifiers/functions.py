@@ -64,12 +64,13 @@ class PropertyPlayer(FunctionPlayer):
     def __init__(self, claim: Claim, site: Site, budget: Budget, hash_seed: int = 0) -> None:
         super().__init__(claim, site, budget, hash_seed)
         self._calls: list[list[Call]] = []
+        self._unfit: dict[int, str] = {}
         self._asks_once = False
 
     def play(self, cases: Sequence[Plain]) -> list[Judgement]:
         """Judgements of the cases, in order; see `Player`."""
         self._calls = [[] for _ in cases]
-        self._lost = self._unfit = ""
+        self._unfit = {}
         outcome = self.spec.call(
             "refute.specs.property:judge",
             self.params["prop"],
@@ -85,8 +86,8 @@ class PropertyPlayer(FunctionPlayer):
             return [Judgement("unfit", observed=f"{self.params['prop']} {says(outcome)}")]
         self._asks_once = max(map(len, self._calls), default=0) <= 1
         return [
-            self._judgement(case, calls, status, why)
-            for case, calls, (status, why) in zip(cases, self._calls, verdicts, strict=False)
+            self._judgement(index, case, status, why)
+            for index, (case, (status, why)) in enumerate(zip(cases, verdicts, strict=False))
         ]
 
     def _relay(self, _: str, args: tuple[Plain, ...]) -> Plain:
@@ -94,54 +95,61 @@ class PropertyPlayer(FunctionPlayer):
         kind, *asked = args
         if kind == "ask":
             index, name, values, kwargs = asked
-            if not self._given_plain(name, [values, kwargs]):
+            if not self._given_plain(index, name, [values, kwargs]):
                 return ("lost",)
             outcome = self.ask(name, values, kwargs)
             return self._answer(index, name, [*values, *kwargs.values()], outcome)
         answers: list[Plain] = []
         for name, group in itertools.groupby(asked[0], key=lambda question: question[1]):
             questions = list(group)
-            rows = [values for _, _, values in questions]
-            if self._lost or not self._given_plain(name, rows):
+            if not all(self._given_plain(index, name, values) for index, _, values in questions):
                 break
-            outcomes = self.ask_each(name, rows)
+            outcomes = self.ask_each(name, [values for _, _, values in questions])
             for (index, _, values), outcome in zip(questions, outcomes, strict=False):
                 answers.append(self._answer(index, name, values, outcome))
+            if len(outcomes) < len(questions) or not _answered(outcomes[-1]):
+                break
         return answers + [("lost",)] * (len(asked[0]) - len(answers))
 
-    def _given_plain(self, name: str, values: Plain) -> bool:
+    def _given_plain(self, index: int, name: str, values: Plain) -> bool:
         kind = opaque_type(values)
         if kind:
-            self._unfit = f"{name} was given a value of type {kind}, which is not plain data"
+            self._unfit[index] = f"{name} was given a value of type {kind}, which is not plain data"
         return not kind
 
     def _answer(self, index: int, name: str, values: list[Plain], outcome: Outcome) -> Plain:
         self._calls[index].append((name, values, outcome))
         if outcome.kind == "returned":
             return ("returned", outcome.value)
-        if outcome.kind == "raised" and outcome.loaded:
+        if _answered(outcome):
             return ("raised", outcome.error, outcome.message, outcome.errno)
-        self._unfit = not_judgeable(name, outcome)
-        self._lost = f"{name} {says(outcome)}"
         return ("lost",)
 
-    def _judgement(self, case: Plain, calls: list[Call], status: str, why: str) -> Judgement:
-        if status in ("held", "discarded"):
-            return Judgement("held" if status == "held" else "discarded", asked=len(calls))
-        unfit = why if status == "unfit" else self._unfit if status == "lost" else ""
-        if status == "broken":
-            unfit = next((w for n, _, out in calls if (w := not_judgeable(n, out))), "")
+    def _judgement(self, index: int, case: Plain, status: str, why: str) -> Judgement:
+        """The judgement on one case; a property cannot hold over a subject that was lost."""
+        calls = self._calls[index]
+        last = calls[-1] if calls else None
+        lost = last is not None and not _answered(last[2])
+        unfit = self._unfit.get(index, "") or (why if status == "unfit" and not lost else "")
+        if lost or status == "broken":
+            unfit = unfit or next((w for n, _, out in calls if (w := not_judgeable(n, out))), "")
         if unfit:
             return Judgement("unfit", observed=unfit, asked=len(calls))
+        if not lost and status in ("held", "discarded"):
+            return Judgement("held" if status == "held" else "discarded", asked=len(calls))
         return Judgement(
             "broken",
-            observed=self._lost if status == "lost" else why,
+            observed=f"{last[0]} {says(last[2])}" if lost and last is not None else why,
             expected=f"{self.params['prop']} holds",
             output=[[name, as_data(out)] for name, _, out in calls],
             steps=given_steps(case, calls),
             asked=len(calls),
-            slow=bool(calls) and calls[-1][2].kind == "timeout",
+            slow=last is not None and last[2].kind == "timeout",
         )
+
+
+def _answered(outcome: Outcome) -> bool:
+    return outcome.kind == "returned" or (outcome.kind == "raised" and outcome.loaded)
 
 
 class EqualsPlayer(FunctionPlayer):

@@ -24,6 +24,7 @@ from refute.verifiers.playing import Judgement
 CALL_S = 5.0  # wall seconds that one call of a subject may take
 SPARE_CPU_S = 60.0  # the search ends at the budget's CPU seconds, long before the worker's limit
 SHOWN = 300
+NOT_STARTED = "exit status 127"  # of a command that is not found, as the shell reports it
 
 
 def shown(value: Plain) -> str:
@@ -77,6 +78,8 @@ def not_judgeable(name: str, outcome: Outcome) -> str:
         return f"{name} returned a value of type {kind}, which is not plain data"
     if not outcome.loaded and outcome.error == "ModuleNotFoundError":
         return f"{name} cannot be loaded: {outcome.message}"
+    if outcome.kind == "died" and outcome.detail == NOT_STARTED:
+        return f"{name} cannot be started: {outcome.stdout.strip()}"
     return ""
 
 

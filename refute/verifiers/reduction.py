@@ -7,8 +7,9 @@ counterexample. Whatever is believed here, `refute.replay` decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
+from refute import plain
 from refute.budget import Clock
 from refute.fuzz.shrinking import Simpler, minimise, shorter_or_simpler
 from refute.plain import Plain
@@ -28,41 +29,44 @@ class Shrinker:
         engine: str,
         open_player: Callable[[], Player],
         simpler: Simpler,
+        held: Set[str],
         wall_s: float,
-        wanted: bool = True,
     ) -> None:
+        """`held`: the texts of cases that were played before and did not break."""
         self.engine = engine
         self.open_player = open_player
         self.simpler = simpler
+        self.held = held
         self.clock = Clock(min(SHRINK_S, wall_s))
-        self.wanted = wanted
         self.cpu_s = 0.0
 
     def smallest(
         self, history: Sequence[Plain], case: Plain, judgement: Judgement
     ) -> Counterexample:
         """The simplest case found that breaks alone, or else with cases before it."""
-        if judgement.slow or not self.wanted:
-            return self._counterexample((), case, judgement)
-        alone = self._after((), case)
-        if alone is not None:
-            return self._counterexample((), *self._shrunk(case, alone))
+        if judgement.slow:
+            return self.unshrunk((), case, judgement)
+        with self.open_player() as player:
+            alone = play_last(player, (), case)
+            small = self._shrunk(player, case) if alone.status == "broken" else case
+            self.cpu_s += player.cpu_s
+        if alone.status == "broken":
+            again = None if small is case else self._after((), small)
+            return self.unshrunk((), *((case, alone) if again is None else (small, again)))
         after = self._after(history, case)
         if after is None:
-            return self._counterexample((), case, judgement)
+            return self.unshrunk((), case, judgement)
         history = self._shorter(history, case)
-        return self._counterexample(history, case, self._after(history, case) or after)
+        return self.unshrunk(history, case, self._after(history, case) or after)
 
-    def _shrunk(self, case: Plain, judgement: Judgement) -> tuple[Plain, Judgement]:
-        with self.open_player() as player:
+    def _shrunk(self, player: Player, case: Plain) -> Plain:
+        def first_broken(batch: Sequence[Plain]) -> int | None:
+            return None if self.clock.over else _first_broken(player, batch)
 
-            def first_broken(batch: Sequence[Plain]) -> int | None:
-                return None if self.clock.over else _first_broken(player, batch)
+        def candidates(larger: Plain) -> Iterator[Plain]:
+            return (c for c in self.simpler(larger) if plain.dumps(c) not in self.held)
 
-            small = minimise(case, self.simpler, first_broken, SHRINK_TRIES)
-            self.cpu_s += player.cpu_s
-        again = self._after((), small)
-        return (small, again) if again is not None else (case, judgement)
+        return minimise(case, candidates, first_broken, SHRINK_TRIES)
 
     def _shorter(self, history: Sequence[Plain], case: Plain) -> list[Plain]:
         def first_broken(batch: Sequence[Plain]) -> int | None:
@@ -83,9 +87,10 @@ class Shrinker:
             self.cpu_s += player.cpu_s
         return last if last.status == "broken" else None
 
-    def _counterexample(
+    def unshrunk(
         self, history: Sequence[Plain], case: Plain, judgement: Judgement
     ) -> Counterexample:
+        """The case as it is, after the cases of the history."""
         note = f" (after {len(history)} other cases in the same process)" if history else ""
         return Counterexample(
             engine=self.engine,

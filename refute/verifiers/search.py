@@ -160,11 +160,13 @@ class Search:
 
     def _broken(self, case: Plain, judgement: Judgement) -> Finding:
         self._close()
+        held = {plain.dumps(played) for played in self.history}
         quarry = self.quarry
         shrinker = Shrinker(
-            quarry.engine, quarry.open_player, quarry.simpler, self.clock.left, self.budget.shrink
+            quarry.engine, quarry.open_player, quarry.simpler, held, self.clock.left
         )
-        found = shrinker.smallest(self.history, case, judgement)
+        shrink = shrinker.smallest if self.budget.shrink else shrinker.unshrunk
+        found = shrink(self.history, case, judgement)
         self.cpu_s += shrinker.cpu_s
         return self._finding(Verdict.UNKNOWN, "a counterexample is proposed", (found,))
 
