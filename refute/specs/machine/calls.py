@@ -1,4 +1,4 @@
-"""Calls and comprehensions: builtins, methods of containers, dataclasses, and pure helpers.
+"""Calls: builtins, methods of containers, dataclasses, and pure helpers.
 
 A helper (an undecorated method, a property or a module's function) is a pure expression; its body
 is put in place of the call, with its arguments bound first, so engines know no functions.
@@ -11,17 +11,17 @@ import builtins
 import dataclasses
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from refute.specs.machine import language
 from refute.specs.machine import types as t
+from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.containers import Map, Seq, Set
-from refute.specs.machine.expressions import BOOL, Expressions, constant, number
+from refute.specs.machine.expressions import BOOL, constant, number
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.scope import MISSING, Scope, function_scope
 
-Chain = Callable[[], Expr]
 MUTATORS = frozenset(
     {"add", "discard", "remove", "clear", "update", "append", "extend", "pop", "insert", "sort"}
     | {"setdefault", "popitem", "reverse", "intersection_update", "difference_update"}
@@ -30,7 +30,7 @@ _SET_METHODS = {"union": "|", "intersection": "&", "difference": "diff"}
 _SET_TESTS = {"issubset": "subset", "isdisjoint": "disjoint"}
 
 
-class Calls(Expressions):
+class Calls(Comprehensions):
     """Expressions with calls."""
 
     def _Call(self, node: ast.Call, want: t.Type | None) -> Expr:
@@ -323,69 +323,6 @@ class Calls(Expressions):
             return Expr(_SET_TESTS[name], BOOL, (base, other))
         kind = t.join((base.type, other.type)) if name == "union" else base.type
         return Expr(_SET_METHODS[name], kind, (base, other))
-
-    def _ListComp(self, node: ast.ListComp, want: t.Type | None) -> Expr:
-        return self._listed("list", node, node.elt)
-
-    def _SetComp(self, node: ast.SetComp, want: t.Type | None) -> Expr:
-        return self._listed("set", node, node.elt)
-
-    def _listed(
-        self, op: str, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, elt: ast.expr
-    ) -> Expr:
-        chain = self.chain(node.generators, lambda: self.expr(elt))
-        kind = t.SetOf(chain.type) if op == "set" else t.SeqOf(chain.type)
-        return Expr(op, kind, (chain,))
-
-    def _DictComp(self, node: ast.DictComp, want: t.Type | None) -> Expr:
-        pair: list[Expr] = []
-        wanted = [o for o in t.options(want) if isinstance(o, t.MapOf)] if want else []
-
-        def entry() -> tuple[Expr, Expr]:
-            value = self.expr(node.value, wanted[0].value if wanted else None)
-            pair[:] = [self.expr(node.key), value]
-            return pair[0], value
-
-        chain = self._chained(node.generators, lambda: Expr("item", t.Nothing(), entry()))
-        return Expr("mapping", self.map_type(pair[:1], pair[1:], want, node), (chain,))
-
-    def chain(self, generators: list[ast.comprehension], element: Chain) -> Expr:
-        """The clauses of a comprehension around its element; the type is the element's."""
-
-        def item() -> Expr:
-            found = element()
-            return Expr("item", found.type, (found,))
-
-        return self._chained(generators, item)
-
-    def _chained(self, generators: list[ast.comprehension], item: Chain) -> Expr:
-        if not generators:
-            return item()
-        first, *rest = generators
-        source = self.expr(first.iter)
-        elem = self.element(source, first.iter)
-        name = self.build.fresh("each")
-        before = dict(self.scope.env)
-        self.bind(first.target, Expr("local", elem, (), name))
-        conditions = [self.truth(c) for c in first.ifs]
-        inner = self._chained(rest, item)
-        self.scope.env = before
-        for condition in reversed(conditions):
-            inner = Expr("if", inner.type, (condition, inner))
-        return Expr("for", inner.type, (source, inner), name)
-
-    def bind(self, target: ast.expr, value: Expr) -> None:
-        """Let the names of a target stand for the value or its parts."""
-        if isinstance(target, ast.Name):
-            self.scope.env[target.id] = value
-            return
-        if isinstance(target, ast.Tuple):
-            fits = isinstance(value.type, t.Tuple) and len(value.type.items) == len(target.elts)
-            if fits:
-                for at, part in enumerate(target.elts):
-                    self.bind(part, self.index(value, number(at), target))
-                return
-        raise self.scope.refuse(target, "this target", "a name, or as many names as items")
 
 
 def _union_parts(classes: Sequence[ast.expr]) -> list[ast.expr]:

@@ -291,18 +291,30 @@ class _Decorator(Protocol):
 
 
 @overload
-def action(function: F, /) -> F: ...
+def action(function: F, /) -> F:
+    """`@action`."""
+
+
 @overload
-def action(*, fair: str = "") -> _Decorator: ...
+def action(*, fair: str = "") -> _Decorator:
+    """`@action(fair="weak")`."""
+
+
 def action(function: F | None = None, /, *, fair: str = "") -> Any:
     """A step of the machine; parameters range over their whole types."""
     return _marking("action", function, fair)
 
 
 @overload
-def process(function: F, /) -> F: ...
+def process(function: F, /) -> F:
+    """`@process`."""
+
+
 @overload
-def process(*, fair: str = "") -> _Decorator: ...
+def process(*, fair: str = "") -> _Decorator:
+    """`@process(fair="weak")`."""
+
+
 def process(function: F | None = None, /, *, fair: str = "") -> Any:
     """A generator: one process for each value of its parameters; `self = yield` ends a step."""
     return _marking("process", function, fair)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
@@ -38,37 +36,15 @@ from refute.specs.machine.ir import (
     Write,
     Yield,
 )
+from refute.specs.machine.operations import apply, elements, position, total
 from refute.specs.machine.values import (
-    Atom,
-    Tag,
     Value,
     conforms,
     domain,
-    members,
-    order,
-    tag,
     unpack_value,
 )
 
 Env = Mapping[str, Value]
-
-_TWO: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "|": operator.or_,
-    "&": operator.and_,
-    "^": operator.xor,
-    "diff": operator.sub,
-    "cat": operator.add,
-    "subset": operator.le,
-    "disjoint": lambda a, b: not a & b,
-}
-_ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,7 +219,7 @@ class Meaning:
         if not keys:
             return value
         if isinstance(kind, t.MapOf):
-            at, inner = _position(kind.key, keys[0]), kind.value
+            at, inner = position(kind.key, keys[0]), kind.value
         elif isinstance(kind, t.SeqOf):
             at, inner = range(len(old))[keys[0]], kind.elem
         else:
@@ -266,12 +242,7 @@ class Meaning:
 
     def items(self, expr: Expr, way: _Way) -> Iterable[Value]:
         """The elements of a container in canonical order."""
-        found = self.value(expr, way)
-        if isinstance(expr.type, t.SetOf):
-            return sorted(found, key=order)
-        if isinstance(expr.type, t.MapOf):
-            return domain(expr.type.key)
-        return tuple(found)
+        return elements(self.value(expr, way), expr.type)
 
     def value(self, expr: Expr, way: _Way) -> Value:
         """The value of an expression."""
@@ -296,9 +267,7 @@ class Meaning:
             case "any" | "all" | "set" | "list" | "total" | "mapping":
                 return self._comprehension(expr, way)
         values = [self.value(a, way) for a in args]
-        if expr.op in _TWO:
-            return _TWO[expr.op](*values)
-        return self._plain(expr, values, way)
+        return apply(expr, values)
 
     def _comprehension(self, expr: Expr, way: _Way) -> Value:
         found = self._chain(expr.args[0], way)
@@ -313,7 +282,7 @@ class Meaning:
                 return tuple(v for (v,) in found)
             case "total":
                 return sum(v for (v,) in found)
-        return _total(expr.type, {entry[0]: entry[1] for entry in found})
+        return total(expr.type, {entry[0]: entry[1] for entry in found})
 
     def _chain(self, expr: Expr, way: _Way) -> Iterator[tuple[Value, ...]]:
         if expr.op == "item":
@@ -325,81 +294,6 @@ class Meaning:
             for item in self.items(expr.args[0], way):
                 yield from self._chain(expr.args[1], _bound(way, expr.data, item))
 
-    def _plain(self, expr: Expr, values: list[Value], way: _Way) -> Value:
-        """Operations on values that are already there."""
-        kinds = [a.type for a in expr.args]
-        match expr.op:
-            case "not":
-                return not values[0]
-            case "neg":
-                return -values[0]
-            case "abs":
-                return abs(values[0])
-            case "<" | "<=" | ">" | ">=":
-                return _ORDER[expr.op](*map(_rank, values))
-            case "in":
-                return values[0] in self.items(expr.args[1], way)
-            case "index":
-                at = values[1]
-                if isinstance(kinds[0], t.MapOf):
-                    at = _position(kinds[0].key, at)
-                return values[0][at]
-            case "slice":
-                return values[0][values[1] : values[2]]
-            case "field":
-                return _field(values[0], expr.data)
-            case "tuple" | "seq":
-                return tuple(values)
-            case "setof":
-                return frozenset(values)
-            case "dict":
-                return _total(expr.type, dict(zip(values[::2], values[1::2], strict=True)))
-            case "make":
-                return _made(expr.type, values)
-            case "range":
-                return tuple(range(*values))
-        return self._containers(expr, values, kinds, way)
-
-    def _containers(self, expr: Expr, values: list[Value], kinds: list[t.Type], way: _Way) -> Value:
-        items = tuple(self.items(expr.args[0], way)) if expr.args and _iterable(kinds[0]) else ()
-        match expr.op:
-            case "toset":
-                return frozenset(items)
-            case "toseq" | "keys":
-                return items
-            case "values":
-                return tuple(values[0])
-            case "items":
-                return tuple(zip(items, values[0], strict=True))
-            case "len":
-                return len(items)
-            case "sum":
-                return sum(items)
-            case "min":
-                return min(items, key=order)
-            case "max":
-                return max(items, key=order)
-            case "least":
-                return min(values, key=order)
-            case "most":
-                return max(values, key=order)
-            case "ordinal":
-                return values[0].i
-            case "successor":
-                return _successor(expr.type, values[0])
-            case "domain":
-                return _members_of(expr.type)
-            case "removed":
-                if values[1] not in values[0]:
-                    raise KeyError(values[1])
-                return values[0] - {values[1]}
-            case "popped":
-                at = range(len(values[0]))[values[1]]
-                return values[0][:at] + values[0][at + 1 :]
-            case "isa":
-                return conforms(values[0], t.Union(tuple(expr.data)))
-        raise UnreadableInput(f"unknown operation {expr.op!r} in a machine", thing="machine")
-
 
 def bindings(params: tuple[Param, ...]) -> Iterator[tuple[Value, ...]]:
     """Every choice of values for the parameters."""
@@ -408,47 +302,3 @@ def bindings(params: tuple[Param, ...]) -> Iterator[tuple[Value, ...]]:
 
 def _bound(way: _Way, name: str, value: Value) -> _Way:
     return dataclasses.replace(way, locals={**way.locals, name: value})
-
-
-def _iterable(kind: t.Type) -> bool:
-    return isinstance(kind, t.SetOf | t.SeqOf | t.MapOf | t.Tuple)
-
-
-def _members_of(kind: t.Type) -> tuple[Value, ...]:
-    if not isinstance(kind, t.SeqOf):
-        raise UnreadableInput("a domain of no type", thing="machine")
-    return domain(kind.elem)
-
-
-def _rank(value: Value) -> int:
-    return value.i if type(value) is Atom else value
-
-
-def _position(kind: t.Type, key: Value) -> int:
-    if key not in domain(kind):
-        raise KeyError(key)
-    return domain(kind).index(key)
-
-
-def _field(value: Value, name: str) -> Value:
-    if type(value) is not tuple or not value or type(value[0]) is not Tag:
-        raise AttributeError(name)
-    return dict(zip(value[0].fields, value[1:], strict=True))[name]
-
-
-def _made(kind: t.Type, values: list[Value]) -> Value:
-    if not isinstance(kind, t.Rec):
-        raise UnreadableInput("make of no record", thing="machine")
-    return (tag(kind.name, tuple(n for n, _ in kind.fields)), *values)
-
-
-def _successor(kind: t.Type, value: Value) -> Value:
-    (atoms,) = [o for o in t.options(kind) if isinstance(o, t.Atoms)]
-    after = members(atoms)[value.i + 1 :]
-    return after[0] if after else None
-
-
-def _total(kind: t.Type, entries: dict[Value, Value]) -> Value:
-    if not isinstance(kind, t.MapOf) or set(entries) != set(domain(kind.key)):
-        raise KeyError("a map's entries do not match its key type")
-    return tuple(entries[k] for k in domain(kind.key))
