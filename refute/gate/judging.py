@@ -14,12 +14,13 @@ from collections.abc import Callable, Hashable, Sequence
 
 from refute.budget import Budget
 from refute.check import check, unknown
-from refute.claim import Claim, Verdict
+from refute.claim import Claim, Verdict, is_command
+from refute.closure import module_names
 from refute.errors import RefuteError
 from refute.evidence import Evidence
 from refute.gate.session import Findings, Session, result_of
 from refute.record import ClaimResult
-from refute.replay import replay
+from refute.replay import HASH_SEEDS
 from refute.site import Site
 
 UNAFFECTED = "not run: the change does not reach it"
@@ -59,19 +60,33 @@ def _unaffected(session: Session, claim: Claim) -> ClaimResult:
 
 
 def groups(session: Session, claims: Sequence[Claim]) -> list[list[Claim]]:
-    """Claims that one run of an engine judges together, the cheapest group first."""
+    """Claims that one run of an engine judges together; near the change first, then the cheap."""
     found: dict[Hashable, list[Claim]] = {}
     for claim in claims:
         kind = claim.statement.kind
         first = next(iter(session.engines(kind)), None)
         found.setdefault((kind, first.group(claim) if first else claim.name), []).append(claim)
 
-    def cost(group: list[Claim]) -> tuple[float, float]:
+    def order(group: list[Claim]) -> tuple[int, float, float]:
         known = [session.ledger.expected_cost(c) for c in group]
         engines = [float(e.cost) for e in session.engines(group[0].statement.kind)]
-        return max((k for k in known if k is not None), default=0.0), min(engines, default=0.0)
+        cost = max((k for k in known if k is not None), default=0.0)
+        return min(_distance(session, c) for c in group), min(engines, default=0.0), cost
 
-    return sorted(found.values(), key=cost)
+    return sorted(found.values(), key=order)
+
+
+def _distance(session: Session, claim: Claim) -> int:
+    """0: the subject itself changed; 1: something in its module; 2: something it depends on."""
+    module, _, qualname = claim.subject.partition(":")
+    name = qualname.partition(".")[0]
+    if is_command(claim.subject):
+        return 1
+    units = [unit for change in session.changes for unit in change.units]
+    if any(unit.qualname.partition(".")[0] == name for unit in units):
+        return 0
+    roots = session.config.roots
+    return 1 if any(module in module_names(c.path, roots) for c in session.changes) else 2
 
 
 def _judge(
@@ -131,12 +146,13 @@ def _refuted_before(session: Session, result: ClaimResult) -> ClaimResult:
     for engine in session.engines(claim.statement.kind):
         if engine.name != result.evidence.engine:
             continue
+        session.progress(f"playing the case of {claim.name} on the base")
         try:
-            budget = session.part("base", BASE_SHARE)
-            again = replay(witness.counterexample, engine.replayer(claim, site, budget))
+            replayer = engine.replayer(claim, site, session.part("base", BASE_SHARE))
+            again = replayer.play(witness.counterexample, HASH_SEEDS[0])
         except RefuteError:
             return result
-        if again.witness is not None:
+        if again.broke:
             said = "the same case breaks the claim on the base"
             reason = f"{result.evidence.reason}; {said}" if result.evidence.reason else said
             evidence = dataclasses.replace(result.evidence, reason=reason)
