@@ -31,9 +31,9 @@ claim(
         {
             "create": {"path": OneOf("/a", "/d/a", "/", "relative")},
             "mkdir": {"path": OneOf("/d", "/b", "/")},
-            "write": {"path": PATHS, "offset": OneOf(0, 700), "data": OneOf(b"x", b"y" * 1500)},
+            "write": {"path": PATHS, "offset": OneOf(0, 500), "data": OneOf(b"x", b"y" * 30)},
             "read": {"path": PATHS, "offset": OneOf(0, 500), "size": OneOf(0, 3000)},
-            "truncate": {"path": PATHS, "size": OneOf(0, 600, 5000)},
+            "truncate": {"path": PATHS, "size": OneOf(0, 600, 2600)},
             "link": {"source": OneOf("/a", "/d"), "target": OneOf("/b", "/d/a", "/a")},
             "rename": {"source": OneOf("/a", "/d", "/b"), "target": OneOf("/a", "/b", "/d/a")},
             "unlink": {"path": PATHS},
@@ -43,7 +43,7 @@ claim(
             "fsync": {"path": OneOf("/a", "/d")},
         },
         observe=[("readdir", "/"), ("stat", "/"), ("stat", "/a"), ("read", "/a", 0, 9000)],
-        device={"block_count": 128, "block_size": 1024},
+        device={"block_count": 128, "block_size": 512},
         ignore={"stat": {"ino": {}, "size": {"kind": "dir"}}},
         setup=[("mkdir", "/d"), ("create", "/a"), ("write", "/a", 0, b"before")],
     ),
@@ -242,20 +242,49 @@ claim(
 )
 
 # The crash claims share one search and come last: they take what time is left.
-KEPT = {
+OPERATIONS = [
+    ("create", "/a"),
+    ("rename", "/a", "/b"),
+    ("write", "/a", 0, b"A" * 700),
+    ("write", "/a", 512, b"B" * 2048),
+    ("unlink", "/a"),
+    ("truncate", "/a", 100),
+    ("link", "/a", "/b"),
+    ("create", "/b"),
+    ("mkdir", "/d"),
+    ("rename", "/b", "/a"),
+    ("rename", "/a", "/d/a"),
+    ("create", "/d/a"),
+    ("rmdir", "/d"),
+    ("rename", "/d", "/b"),
+    ("fsync", "/a"),
+    ("sync",),
+]
+TREE = [
+    ("create", "/a"),
+    ("write", "/a", 0, b"a" * 3000),
+    ("create", "/b"),
+    ("write", "/b", 0, b"b" * 500),
+    ("mkdir", "/d"),
+    ("sync",),
+]
+CONTROLS = {
     "atomicity": ["changes/01-rename-two-transactions.patch"],
     "structure": ["changes/02-inode-freed-first.patch"],
     "durability": ["changes/10-fsync-skips-clean-files.patch"],
-    "recovery": [],
-    "errors": [],
-    "fsync": [],
-    "behaviour": [],
 }
-for name, controls in KEPT.items():
+for name in ("atomicity", "durability", "structure", "recovery", "errors", "fsync", "behaviour"):
     claim(
         f"crash {name}",
-        CrashConsistent(FS, property=name, structure="fsck:problems", samples=20),
+        CrashConsistent(
+            FS,
+            property=name,
+            structure="fsck:problems",
+            operations=OPERATIONS,
+            setups={"a small tree": TREE},
+            samples=20,
+        ),
         covers=PACKAGE,
         need=SURVIVED(cases=1000),
-        controls=controls,
+        controls=CONTROLS.get(name, ()),
     )
