@@ -15,7 +15,7 @@ from refute.claim import Verdict
 from refute.evidence import Evidence
 from refute.record import ClaimResult, Run
 from refute.report.trace import trace_lines
-from refute.report.visible import visible
+from refute.report.visible import shortened, squeezed, visible
 
 WIDTH = 100
 CLAIMS_WHEN_REFUTED = 8
@@ -156,11 +156,12 @@ def _claims(run: Run, look: Look) -> list[str]:
     ordered = sorted((r for r in run.results if r.role != "unaffected"), key=_order)
     if not ordered:
         return []
-    shown = ordered[:CLAIMS_WHEN_REFUTED] if refuted_first(run) else ordered
-    column = min(max(len(visible(r.claim.name)) for r in shown), 44)
+    brief = bool(refuted_first(run))
+    shown = ordered[:CLAIMS_WHEN_REFUTED] if brief else ordered
+    column = min(max(len(visible(r.claim.name)) for r in shown), 52)
     lines = ["Claims"]
-    for below, group in itertools.groupby(shown, key=lambda r: _below(r, column, look)):
-        lines += [_row(result, column, below, look) for result in group]
+    for below, group in itertools.groupby(shown, key=lambda r: _below(r, column, look, brief)):
+        lines += [_row(result, column, look) for result in group]
         lines += [f"{'':13}{line}" for line in below]
     return [*lines, *_more(len(ordered) - len(shown))]
 
@@ -169,7 +170,7 @@ def _order(result: ClaimResult) -> tuple[bool, bool]:
     return (result.evidence.verdict is not Verdict.REFUTED, not result.unmet)
 
 
-def _row(result: ClaimResult, column: int, below: Sequence[str], look: Look) -> str:
+def _row(result: ClaimResult, column: int, look: Look) -> str:
     evidence = result.evidence
     marks = [f"{evidence.cost.wall_s:.1f} s"]
     marks += ["from the ledger"] if evidence.from_ledger else []
@@ -185,13 +186,19 @@ def _fits(result: ClaimResult, column: int, look: Look) -> bool:
     return len(scope_text(result.evidence)) <= look.width - column - 40
 
 
-def _below(result: ClaimResult, column: int, look: Look) -> list[str]:
-    """Lines under a claim's row: a scope that is too long for it, remarks and disputes."""
+def _below(result: ClaimResult, column: int, look: Look, brief: bool) -> list[str]:
+    """Lines under a claim's row: a scope that is too long for it, remarks and disputes.
+
+    brief: beside a counterexample one line is enough.
+    """
     evidence, width = result.evidence, look.width - 13
-    lines = [] if _fits(result, column, look) else _wrapped(scope_text(evidence), width)[:SCOPE]
-    if evidence.verdict is not Verdict.REFUTED:
-        lines += _remarks(result, width)
-    return lines + _disputes(evidence, width)
+    lines = [] if _fits(result, column, look) else _wrapped(scope_text(evidence), width)
+    if len(lines) > SCOPE:
+        lines = [*lines[: SCOPE - 1], shortened(lines[SCOPE - 1], width - 1) + "…"]
+    remarks = _remarks(result, width) if evidence.verdict is not Verdict.REFUTED else []
+    if brief:
+        lines, remarks = [], remarks[:1] if result.unmet else []
+    return lines + remarks + _disputes(evidence, width)
 
 
 def _remarks(result: ClaimResult, width: int) -> list[str]:
@@ -213,7 +220,7 @@ def scope_text(evidence: Evidence) -> str:
     """What was covered: the scope, how many cases, how many were discarded, engine's counts."""
     scope = evidence.scope
     bounds = ", ".join(f"{k}={v}" for k, v in {**scope.bounds, **scope.depths}.items())
-    parts = [visible(scope.text or bounds)]
+    parts = [squeezed(visible(scope.text or bounds))]
     counts = [f"{k} {v:,}" for k, v in evidence.statistics.items() if type(v) is int][:4]
     if counts:
         parts.append(visible(", ".join(counts)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 
 from refute.replay import Counterexample, Step
-from refute.report.visible import shortened, visible, visible_lines
+from refute.report.visible import shortened, squeezed, visible, visible_lines
 
 STEPS_SHOWN = 12
 LINES_SHOWN = 6
@@ -42,11 +42,11 @@ def _numbered(steps: tuple[Step, ...], width: int, shown: int) -> list[str]:
 
 
 def _aligned(numbered: list[tuple[int, Step]], width: int) -> list[str]:
-    texts = [visible(step.text) for _, step in numbered]
+    texts = [squeezed(visible(step.text)) for _, step in numbered]
     column = min(max((len(t) for t in texts), default=0), 40)
     lines = []
     for (number, step), text in zip(numbered, texts, strict=True):
-        changes = [f"{visible(k)} = {visible(v)}" for k, v in step.changes.items()]
+        changes = [f"{visible(k)} = {squeezed(visible(v))}" for k, v in step.changes.items()]
         lines += _step(f"{number:>3}  {shortened(text, width)}", column + 5, changes, width)
     return lines
 
@@ -70,7 +70,9 @@ def _labelled(label: str, text: str, width: int) -> list[str]:
         return []
     wrapped: list[str] = []
     for line in visible_lines(text):
-        wrapped += textwrap.wrap(line, max(20, width - LABEL), drop_whitespace=False) or [""]
+        wrapped += textwrap.wrap(squeezed(line), max(20, width - LABEL), drop_whitespace=False) or [
+            ""
+        ]
     if len(wrapped) > LINES_SHOWN:
         wrapped = [*wrapped[:LINES_SHOWN], "…"]
     return [f"{label if i == 0 else '':<{LABEL}}{line}".rstrip() for i, line in enumerate(wrapped)]

@@ -7,6 +7,10 @@ does not print is shown as its escape.
 
 from __future__ import annotations
 
+import re
+
+_RUN = re.compile(r"(\w)\1{15,}")
+
 
 def visible(text: str) -> str:
     """`text` on one line, every character that does not print as a backslash escape."""
@@ -18,6 +22,11 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> list[str]:
     """As `visible`, but line ends stay line ends."""
     return [visible(line) for line in text.splitlines()] or [""]
+
+
+def squeezed(text: str) -> str:
+    """`text` with runs of one letter or digit counted: `'yyyy…'` of 700 becomes `'700×y'`."""
+    return _RUN.sub(lambda match: f"{len(match[0])}×{match[1]}", text)
 
 
 def shortened(text: str, width: int) -> str:

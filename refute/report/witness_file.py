@@ -10,10 +10,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import platform
 import re
-import tempfile
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -84,10 +83,9 @@ def save(file: WitnessFile, folder: Path) -> Path:
         ignore = folder.parent / ".gitignore"
         if folder.parent.name == ".refute" and not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-", suffix=".json")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(json.dumps(file.to_json(), indent=1) + "\n")
-        Path(temporary).replace(target)
+        aside = folder / f".{file.name}.{secrets.token_hex(4)}"
+        aside.write_text(json.dumps(file.to_json(), indent=1) + "\n", encoding="utf-8")
+        aside.replace(target)
     except OSError as error:
         raise UnreadableInput(
             f"the witness cannot be saved in {folder}: {error.strerror}",

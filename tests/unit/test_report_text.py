@@ -10,7 +10,7 @@ import report_samples as samples
 from refute.record import Run
 from refute.report.text import Look, text
 from refute.report.trace import trace_lines
-from refute.report.visible import visible
+from refute.report.visible import squeezed, visible
 
 SCREEN = 45
 
@@ -144,3 +144,8 @@ def test_what_neighbours_share_is_said_once() -> None:
     shown = text(Run("check", "not established", 3, results=results))
     assert shown.count("the search ended early") == 1
     assert shown.count("UNKNOWN") == 4
+
+
+def test_long_runs_are_counted_and_short_ones_kept() -> None:
+    assert squeezed("b'" + "y" * 700 + "'") == "b'700×y'"
+    assert squeezed("aaaa " + "-" * 50) == "aaaa " + "-" * 50
