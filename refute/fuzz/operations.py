@@ -117,9 +117,11 @@ def _varied(operation: Operation, rng: random.Random) -> Operation:
 
 
 def smaller(operations: Operations) -> Iterator[Operations]:
-    """Sequences that are simpler by one step: an operation dropped, or less data in one."""
-    for index in range(len(operations)):
-        yield operations[:index] + operations[index + 1 :]
+    """Sequences that are simpler by one step: some operations dropped, many first, or less data."""
+    count = len(operations)
+    while count := count // 2:
+        for index in range(0, len(operations), count):
+            yield operations[:index] + operations[index + count :]
     for index, operation in enumerate(operations):
         for place, value in enumerate(operation):
             if type(value) is bytes and len(value) > 1:

@@ -59,7 +59,10 @@ class CrashExplorer:
         self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
     ) -> Sequence[Finding]:
         """One finding for each claim."""
-        return _Search(claims, budget, site, progress).findings()
+        try:
+            return _Search(claims, budget, site, progress).findings()
+        except RefuteError as error:
+            return [_unknown(error.message)] * len(claims)
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> CrashReplayer:
         """What plays the engine's cases."""
@@ -82,7 +85,7 @@ class _Search:
             self._subject.name,
             self._subject.configuration,
             self._subject.open_worker,
-            self._subject.open_spec,
+            self._subject.spec_worker,
         )
 
     def findings(self) -> list[Finding]:
@@ -92,8 +95,6 @@ class _Search:
             self._subject.check_loads()
             search(explorer)
             settled = {p: self._confirmed(f, explorer) for p, f in explorer.found.items()}
-        except RefuteError as error:
-            return [self._unknown(error.message) for _ in self._claims]
         finally:
             self._recovery.close()
             self._subject.close()
@@ -103,7 +104,7 @@ class _Search:
         return Explorer(self._subject, wanted, self._budget, progress, self._spent, self._recovery)
 
     def _spent(self) -> float:
-        workers = self._subject.recorder.spent() + self._recovery.spent()
+        workers = self._subject.spent() + self._recovery.spent()
         return time.process_time() - self._started[1] + workers
 
     def _confirmed(self, found: Found, explorer: Explorer) -> Found | str:
@@ -123,7 +124,9 @@ class _Search:
             return "what seemed to break it did not in fresh processes: " + (
                 played.error or found.violation.observed
             )
-        less = shrink(found, lambda: self._explorer([found.case.property], lambda _: None))
+        less = shrink(
+            found, lambda: self._explorer([found.case.property], lambda _: None), self._spent
+        )
         return less if less is found or replayer.play_case(less.case).broke else found
 
     def _finding(self, prop: str, explorer: Explorer, settled: Found | str | None) -> Finding:
@@ -187,16 +190,6 @@ class _Search:
             point=point,
         )
 
-    def _unknown(self, reason: str) -> Finding:
-        return Finding(
-            engine=NAME,
-            version=VERSION,
-            verdict=Verdict.UNKNOWN,
-            reason=reason,
-            isolation=self._subject.recorder.isolation,
-            cost=self._cost(),
-        )
-
     def _cost(self) -> Cost:
         return Cost(self._spent(), time.monotonic() - self._started[0])
 
@@ -206,3 +199,7 @@ def _depths(configuration: Plain, explorer: Explorer) -> dict[str, int]:
     if "subsets" in explorer.complete:
         depths["subsets"] = configuration.subsets
     return depths
+
+
+def _unknown(reason: str) -> Finding:
+    return Finding(engine=NAME, version=VERSION, verdict=Verdict.UNKNOWN, reason=reason)

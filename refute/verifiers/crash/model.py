@@ -103,10 +103,9 @@ class Library:
 class Foreign:
     """A model from the specs of the project, in a spec worker, replayed from its start."""
 
-    def __init__(self, reference: str, open_worker: Callable[[], Worker]) -> None:
+    def __init__(self, reference: str, worker: Callable[[], Worker]) -> None:
         self._reference = reference
-        self._open = open_worker
-        self._worker: Worker | None = None
+        self._worker = worker
         self._paths: dict[int, Operations] = {0: ()}
 
     def start(self) -> Plain:
@@ -123,11 +122,8 @@ class Foreign:
         return Answer(raw[1]), view
 
     def _follow(self, operations: Operations) -> Plain:
-        if self._worker is None:
-            self._worker = self._open()
-        outcome = self._worker.call(f"{HARNESS}:follow", self._reference, list(operations))
+        outcome = self._worker().call(f"{HARNESS}:follow", self._reference, list(operations))
         if outcome.kind != "returned":
-            self.close()
             raise ModelBroke(
                 f"the model {self._reference} failed: {outcome.kind} {outcome.error}"
                 f" {outcome.message}".rstrip(),
@@ -135,12 +131,6 @@ class Foreign:
                 value=self._reference,
             )
         return outcome.value
-
-    def close(self) -> None:
-        """End the spec worker."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
 
 
 def entry(view: Plain, key: Plain) -> Plain:

@@ -56,12 +56,12 @@ class Recovery:
         subject: str,
         configuration: Configuration,
         open_subject: Callable[[], Worker],
-        open_spec: Callable[[], Worker],
+        spec_worker: Callable[[], Worker],
     ) -> None:
         self._subject = subject
         self._configuration = configuration
         self._open_subject = open_subject
-        self._open_spec = open_spec
+        self._spec_worker = spec_worker
         self._workers: dict[str, Worker] = {}
         self._waiting: dict[int, tuple[Base, Delta]] = {}
         self._payloads: dict[bytes, bytes] = {}
@@ -174,7 +174,7 @@ class Recovery:
         fresh: bool = False,
     ) -> Outcome:
         payloads, states = packed(deltas)
-        worker = self._worker(role, self._open_subject)
+        worker = self._worker(role)
         method = "" if self._configuration.filesystem else self._configuration.view
         return worker.call(
             f"{HARNESS}:recover",
@@ -242,7 +242,7 @@ class Recovery:
         if not self._configuration.structure:
             return dict.fromkeys(images, "")
         payloads, states = packed(images.values())
-        worker = self._worker("structure", self._open_spec)
+        worker = self._spec_worker()
         outcome = worker.call(
             f"{HARNESS}:problems",
             self._configuration.structure,
@@ -261,9 +261,9 @@ class Recovery:
         texts = ["; ".join(str(p) for p in found[:3]) for found in outcome.value]
         return dict(zip(images, texts, strict=True))
 
-    def _worker(self, role: str, opener: Callable[[], Worker]) -> Worker:
+    def _worker(self, role: str) -> Worker:
         if role not in self._workers:
-            self._workers[role] = opener()
+            self._workers[role] = self._open_subject()
         return self._workers[role]
 
     def _close(self, role: str) -> None:

@@ -45,14 +45,12 @@ class CrashReplayer:
 
     def play_case(self, case: Case, hash_seed: int = 0) -> Playback:
         """As `play`."""
-        subject = Subject(self._claim, self._site, self._budget, hash_seed)
         try:
-            subject.check_loads()
-            return _Play(subject).play(case)
+            with Subject(self._claim, self._site, self._budget, hash_seed) as subject:
+                subject.check_loads()
+                return _Play(subject).play(case)
         except RefuteError as error:
             return Playback(False, error=str(error))
-        finally:
-            subject.close()
 
 
 class _Play:
@@ -70,7 +68,8 @@ class _Play:
         base = self._base(case, empty)
         if base is None:
             return Playback(False, {"setup": "does not work"})
-        self._subject.recorder.close()
+        if base is not empty:
+            self._subject.recorder.close()
         story = self._record(case, base)
         output: dict[str, Plain] = {"results": [r.text() for r in story.run.results]}
         if case.crash is None:
@@ -147,15 +146,9 @@ class _Play:
         found: list[str] = []
         if configuration.structure:
             size = configuration.block_size
-            with self._subject.open_spec() as worker:
-                outcome = worker.call(
-                    f"{HARNESS}:problems",
-                    configuration.structure,
-                    b"".join(blocks),
-                    size,
-                    [],
-                    [[]],
-                )
+            outcome = self._subject.spec_worker().call(
+                f"{HARNESS}:problems", configuration.structure, b"".join(blocks), size, [], [[]]
+            )
             if outcome.kind != "returned":
                 raise RefuteError(f"the structure check failed: {outcome.error} {outcome.message}")
             found = outcome.value[0]

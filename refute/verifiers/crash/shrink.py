@@ -13,33 +13,48 @@ from refute.fuzz.operations import Operations, smaller
 from refute.verifiers.crash.explore import Explorer, Found, Stop
 from refute.verifiers.crash.stages import one
 
-MAX_ATTEMPTS = 60
+MAX_ATTEMPTS = 100
+MAX_CPU_S = 6.0
 
 
-def shrink(found: Found, again: Callable[[], Explorer], attempts: int = MAX_ATTEMPTS) -> Found:
-    """The smallest case for the property that was met. again: an empty search for it alone."""
-    best = found
+def shrink(found: Found, again: Callable[[], Explorer], spent: Callable[[], float]) -> Found:
+    """The smallest case for the property that was met.
+
+    again: an empty search for the property alone. spent: CPU seconds so far; after MAX_CPU_S more,
+    or MAX_ATTEMPTS sequences, the smallest case until then stands.
+    """
     if found.minimal or found.case.prior is not None:
         return found
-    whole = (*found.case.setup, *found.case.operations)
+    left = _Patience(spent)
+    best = found
     if found.case.setup:
-        attempts -= 1
-        flat = _search(found, whole, again)
+        flat = _search(found, (*found.case.setup, *found.case.operations), again)
         if flat is None:
             return found
         best = flat
-    improved = True
-    while improved and attempts > 0:
-        improved = False
+    while not left.over:
         for candidate in smaller(best.case.operations):
-            attempts -= 1
-            less = _search(found, candidate, again)
+            less = None if left.over else _search(found, candidate, again)
             if less is not None:
-                best, improved = less, True
+                best = less
                 break
-            if attempts <= 0:
-                break
+        else:
+            break
     return best
+
+
+class _Patience:
+    """How much longer to try."""
+
+    def __init__(self, spent: Callable[[], float]) -> None:
+        self._spent = spent
+        self._until = spent() + MAX_CPU_S
+        self._attempts = 0
+
+    @property
+    def over(self) -> bool:
+        self._attempts += 1
+        return self._attempts > MAX_ATTEMPTS or self._spent() > self._until
 
 
 def _search(found: Found, operations: Operations, again: Callable[[], Explorer]) -> Found | None:

@@ -6,6 +6,7 @@ A search and a replay both begin here, so that a case found by one means the sam
 from __future__ import annotations
 
 import dataclasses
+from typing import Self
 
 from refute.budget import Budget
 from refute.claim import Claim
@@ -47,10 +48,11 @@ class Subject:
         )
         self._hash_seed = hash_seed
         self.recorder = Recorder(self.name, self.configuration, self.open_worker)
-        self._foreign: Foreign | None = None
-        if not self.configuration.filesystem:
-            self._foreign = Foreign(self.configuration.model, self.open_spec)
-        self.model = Model(self._foreign or Library())
+        self._spec: Worker | None = None
+        library = self.configuration.filesystem
+        self.model = Model(
+            Library() if library else Foreign(self.configuration.model, self.spec_worker)
+        )
         self.judge = Judge(self.configuration, self.model)
         self.fingerprints = Fingerprints()
         self._unmounts = False
@@ -59,15 +61,27 @@ class Subject:
         """A fresh worker for the subject."""
         return self._site.subject_worker(self.claim, self._limits, self._hash_seed)
 
-    def open_spec(self) -> Worker:
-        """A fresh worker for the code that judges."""
-        return self._site.spec_worker(self.claim, self._limits, self._hash_seed)
+    def spec_worker(self) -> Worker:
+        """The worker for the code that judges."""
+        if self._spec is None or not self._spec.alive:
+            self._spec = self._site.spec_worker(self.claim, self._limits, self._hash_seed)
+        return self._spec
+
+    def spent(self) -> float:
+        """CPU seconds of the workers so far."""
+        return self.recorder.spent() + (self._spec.cpu_s if self._spec is not None else 0.0)
 
     def close(self) -> None:
         """End the workers."""
         self.recorder.close()
-        if self._foreign is not None:
-            self._foreign.close()
+        if self._spec is not None:
+            self._spec.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def check_loads(self) -> None:
         """Raises NotJudged when the subject cannot be imported or is not of the right shape."""

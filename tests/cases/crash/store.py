@@ -46,7 +46,7 @@ class Store:
             return
         bodies = [self.device.read(BODIES + n) for n in range(len(targets))]
         if number == self.done + 1 and checksum == zlib.crc32(b"".join(bodies)):
-            self.apply(number, dict(zip(targets, bodies)))
+            self.apply(number, dict(zip(targets, bodies, strict=True)))
 
     def write(self, block, data):
         if self.device.write(block, data) != len(data):
