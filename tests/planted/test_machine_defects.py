@@ -83,3 +83,16 @@ def test_a_trace_that_does_not_break_the_class_is_not_a_witness(machines: Module
     hit = searched(machines, "Shrinks").report()["hits"]["grows"]["case"]
     shorter = {**hit, "steps": hit["steps"][:-1]}
     assert Play(machines.Shrinks, {}, shorter).judge()["broke"] is False
+
+
+def test_a_search_that_runs_out_of_memory_keeps_what_it_knows(machines: ModuleType) -> None:
+    class Full(Search):
+        def expand(self, at: int) -> None:
+            if at == 3:
+                raise MemoryError
+            super().expand(at)
+
+    search = Full(machines.Ring.build().ir)
+    found = search.advance(5.0)
+    assert found["full"] and not found["finished"] and found["left"] > 0
+    assert search.report()["distinct"] >= 3

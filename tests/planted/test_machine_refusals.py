@@ -149,3 +149,18 @@ def test_constants_are_checked(tmp_path: Path) -> None:
         built(tmp_path, "K: Const[int] = const()")
     with pytest.raises(RefuteError, match="starts outside its type"):
         built(tmp_path, "v: Var[Annotated[int, Range(0, 3)]] = var(7)")
+
+
+OWN_EQUALITY = """
+@dataclass(frozen=True)
+class Odd:
+    n: bool
+    def __eq__(self, other: object) -> bool:
+        return True
+v: Var[Set[Odd]] = var(empty_set)
+"""
+
+
+def test_a_dataclass_with_its_own_equality_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RefuteError, match="Odd with its own equality"):
+        built(tmp_path, OWN_EQUALITY)

@@ -73,6 +73,9 @@ class _SortMeta(type):
         made: Any = cls
         return iter([made(i) for i in range(len(made))])
 
+    def __bool__(cls) -> bool:
+        return True  # the class itself, not whether it has members
+
     def __len__(cls) -> int:
         return _context(f"the size of {cls.__name__}").sizes[cls.__name__]
 

@@ -114,6 +114,8 @@ class Resolver:
         if issubclass(cls, enum.Enum):
             if issubclass(cls, int | str):
                 raise refuse(f"the mixed Enum {name}", "use a plain Enum")
+            if cls.__eq__ is not object.__eq__:
+                raise refuse(f"the Enum {name} with its own __eq__", "a plain Enum")
             self._know(name, cls)
             return t.Atoms(name, tuple(f"{name}.{m.name}" for m in cls), "enum")
         if dataclasses.is_dataclass(cls):
@@ -121,6 +123,8 @@ class Resolver:
                 raise refuse(
                     f"the dataclass {name}, which is not frozen", "@dataclass(frozen=True)"
                 )
+            if not _plain_equality(cls):
+                raise refuse(f"the dataclass {name} with its own equality", "all fields compared")
             self._know(name, cls)
             hints = typing.get_type_hints(cls, include_extras=True)
             fields = dataclasses.fields(cls)
@@ -236,6 +240,13 @@ class Resolver:
             case t.Tuple():
                 return tuple(map(self.thaw, value, kind.items))
         return value
+
+
+def _plain_equality(cls: Any) -> bool:
+    """Whether a dataclass compares all of its fields, by the method that dataclass wrote."""
+    written = getattr(cls.__eq__, "__code__", None)
+    compared = all(f.compare for f in dataclasses.fields(cls))
+    return compared and written is not None and written.co_filename == "<string>"
 
 
 class _Unfit:

@@ -240,6 +240,18 @@ def text(value: Value, kind: Type) -> str:
     return repr(value)
 
 
+def said(value: Value) -> str:
+    """The value as a person reads it, where no type is at hand; a Map shows its values only."""
+    if type(value) is frozenset:
+        return "{" + ", ".join(map(said, sorted(value, key=order))) + "}"
+    if type(value) is not tuple:
+        return repr(value)
+    if value and type(value[0]) is Tag:
+        fields = zip(value[0].fields, value[1:], strict=True)
+        return f"{value[0].name}({', '.join(f'{n}={said(v)}' for n, v in fields)})"
+    return "(" + ", ".join(map(said, value)) + ("," if len(value) == 1 else "") + ")"
+
+
 def pack_value(value: Value) -> Plain:
     """A value as plain data that `unpack_value` reads back without a type."""
     kind = type(value)

@@ -35,7 +35,7 @@ from refute.specs.machine.ir import (
     Write,
     Yield,
 )
-from refute.specs.machine.values import conforms, domain, unpack_value
+from refute.specs.machine.values import conforms, domain, said, unpack_value
 from refute.verifiers.model.emit import Emitter
 
 State = tuple[Any, ...]
@@ -284,7 +284,7 @@ class Compiled:
 def checked(value: Any, kind: t.Type, name: str) -> Any:
     """The value, if it is of the type written to. Raises OutOfRange."""
     if not conforms(value, kind):
-        raise OutOfRange(f"{name}: {value!r} is not in {t.show(kind)}")
+        raise OutOfRange(f"{name}: {said(value)} is not in {t.show(kind)}")
     return value
 
 

@@ -119,11 +119,13 @@ class ModelChecker:
                 return counts, f"the search ended after {_counted(counts)}: {what}"
             counts = outcome.value
             progress(_counted(counts))
+            if counts.get("full"):
+                stopped = f"memory ended after {_counted(counts)}, {counts['left']} to expand"
             over = (
                 worker.cpu_s > SEARCH_SHARE * budget.cpu_s
                 or clock.spent > SEARCH_SHARE * budget.wall_s
             )
-            if over and not counts["finished"]:
+            if over and not counts["finished"] and not stopped:
                 stopped = f"the budget ended after {_counted(counts)}, {counts['left']} to expand"
         outcome = worker.invoke(made.value, "report", timeout_s=clock.left + 5.0)
         if outcome.kind != "returned" or type(outcome.value) is not dict:
@@ -277,8 +279,8 @@ def _cut(prop: str, searched: Searched) -> str:
     if searched.confirmed and not _same_counts(searched):
         theirs = _counted(searched.confirmed)
         return f"a bug of refute: the engines disagree, {_counted(report)} against {theirs}"
-    if not report.get("distinct") and not report.get("outside"):
-        return "vacuous: the machine has no initial state"
+    if not report.get("distinct"):
+        return "vacuous: the machine has no initial state within its constraint"
     if report["raised"] and prop != WELL_DEFINED:
         return (
             f"{report['raised']} steps or predicates raise or leave a type's range, and nothing "

@@ -56,6 +56,7 @@ class Search:
         self.hits: dict[str, Hit] = {}
         self.fired: dict[str, Hit] = {}
         self.finished = False
+        self.full = False
         by_kind = {k: self._kind(k) for k in ("invariant", "transition", "reachable", "terminal")}
         self.invariants, self.transitions = by_kind["invariant"], by_kind["transition"]
         self.reachables, self.terminals = by_kind["reachable"], by_kind["terminal"]
@@ -81,8 +82,15 @@ class Search:
 
     def advance(self, seconds: float) -> dict[str, Plain]:
         """Search on for about so long; returns the counts so far."""
-        until = time.monotonic() + seconds
-        while not self.finished:
+        try:
+            self._advance(time.monotonic() + seconds)
+        except MemoryError:
+            self.full = True
+            self.numbers.clear()
+        return self.statistics()
+
+    def _advance(self, until: float) -> None:
+        while not self.finished and not self.full:
             for _ in range(64):
                 if self.at == len(self.states):
                     self.finished = True
@@ -94,10 +102,10 @@ class Search:
                 self.at += 1
             if time.monotonic() > until:
                 break
-        return self.statistics()
 
     def statistics(self) -> dict[str, Plain]:
-        """distinct, generated, depth, left (states not expanded), outside, raised, finished."""
+        """distinct, generated, depth, left (states not expanded), outside, raised, finished, and
+        full: memory ended, and the search with it."""
         return {
             "distinct": len(self.states),
             "generated": self.generated,
@@ -106,6 +114,7 @@ class Search:
             "outside": len(self.outside),
             "raised": self.raised,
             "finished": self.finished,
+            "full": self.full,
             "decided": len(self.hits),
         }
 

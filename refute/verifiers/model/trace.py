@@ -8,7 +8,7 @@ from typing import Any
 from refute.plain import Plain
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Action, MachineIR, Process, Stmt
-from refute.specs.machine.values import Value, conforms, domain, pack_value, text
+from refute.specs.machine.values import Value, conforms, domain, pack_value, said, text
 from refute.verifiers.model.compiled import Instance, State
 
 Move = tuple[Instance, tuple[Any, ...], State]  # who moved, its choices, the state before
@@ -55,7 +55,7 @@ def _moved(ir: MachineIR, instance: Instance, choices: tuple[Value, ...], before
     shown = [text(v, p.type) for v, p in zip(instance.params, params, strict=True)]
     line = f"{instance.name}({', '.join(shown)})"
     if choices:
-        line += " choosing " + ", ".join(map(repr, choices))
+        line += " choosing " + ", ".join(map(said, choices))
     place = _line(ir, instance, before)
     return f"{line} from line {place}" if place else line
 
