@@ -66,6 +66,7 @@ BOOLS += ["all(x == 1 for x in self.m.values())", "self.q[0] == c", "any(c == y 
 BOOLS += ["self.d[c] <= self.d[C.X]", "(a, c) in {(x, C.X) for x in A}", "0 <= self.i < 2"]
 BOOLS += ["self.n is not None and self.n.index > 0", "isinstance(next_of(self.s, a), R)"]
 BOOLS += ["{x: self.m[x] > 0 for x in A} == {x: True for x in A}", "self.q[1:] == self.q[:1]"]
+BOOLS += ["[c] != self.q", "[x for x in self.s | {a, R(a, c)}][0] == a"]
 BOOLS += ["any(x == a and v > 1 for x, v in self.m.items())"]
 HELPER = """
 def next_of(s: Set[A | R], a: A) -> A | R:
@@ -117,6 +118,9 @@ class Draw:
                 "self.d[c] = {x for x in A if x != a}",
                 "self.n = None if self.n is None else self.n.next",
                 "self.n = any_of(N)",
+                "self.q = self.q[1:] if self.q == [c] else [c]",
+                "self.n = max(x for x in N if x.index <= self.i)",
+                "self.s = (self.s | {R(a, C.Y)}) - {a}",
                 f"k = {self.integer()} % 5",
                 f"k, self.i = self.i, {self.integer()} % 4",
                 "self.m = {x: 1 if x == a else 0 for x in A}",

@@ -94,7 +94,7 @@ STATEMENTS = {
     "if self.n:\n    x = 1\nself.n = x": "may be read before it is assigned",
     "self.m[Light.RED] = True": "as a key",
     "self.other = 1": "not a path from self",
-    "when(min(RM) < max(RM))": "numbers, members of one OrderedSort, or sets",
+    "when(min(RM) == max(RM))": "min of RM",
     "for r in RM:\n    x = any_of(RM)": "any_of in a for loop",
     "x = [r for r in RM][0] if any_of(RM) else 1": "any_of(…) inside an expression",
 }

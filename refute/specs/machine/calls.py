@@ -18,7 +18,7 @@ from refute.specs.machine import language
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.containers import Map, Seq, Set
-from refute.specs.machine.expressions import BOOL, constant, number
+from refute.specs.machine.expressions import BOOL, constant, number, orderable
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.scope import MISSING, Scope, function_scope
 
@@ -214,14 +214,21 @@ class Calls(Comprehensions):
             raise self.scope.refuse(node, f"{op} with {node.keywords[0].arg}=", "plain arguments")
         if len(node.args) > 1:
             args = tuple(map(self.expr, node.args))
-            kind = t.join(a.type for a in args)
+            kind = self._orderable(t.join(a.type for a in args), op, node)
             return Expr({"min": "least", "max": "most"}[op], kind, args)
         only = node.args[0]
         if isinstance(only, ast.GeneratorExp):
             source = self._listed("list", only, only.elt)
         else:
             source = self._only(node)
-        return Expr(op, self.element(source, node), (source,))
+        return Expr(op, self._orderable(self.element(source, node), op, node), (source,))
+
+    def _orderable(self, kind: t.Type, op: str, node: ast.AST) -> t.Type:
+        if not orderable(kind):
+            raise self.scope.refuse(
+                node, f"{op} of {t.show(kind)}", "numbers, or members of one OrderedSort"
+            )
+        return kind
 
     def _call_min(self, node: ast.Call, want: t.Type | None) -> Expr:
         return self._extreme("min", node)

@@ -8,6 +8,7 @@ canonical order, as in every other meaning of a machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Generic, SupportsIndex, TypeVar, overload
 
 from refute.specs.machine.errors import NotAPlace
@@ -32,6 +33,18 @@ class Set(frozenset[E]):
 
     def __iter__(self) -> Iterator[E]:
         return iter(sorted(frozenset.__iter__(self), key=live_order))
+
+    def __or__(self, other: AbstractSet[D]) -> Set[E | D]:
+        return Set(frozenset.__or__(self, other))
+
+    def __and__(self, other: AbstractSet[object]) -> Set[E]:
+        return Set(frozenset.__and__(self, other))
+
+    def __sub__(self, other: AbstractSet[object]) -> Set[E]:
+        return Set(frozenset.__sub__(self, other))
+
+    def __xor__(self, other: AbstractSet[D]) -> Set[E | D]:
+        return Set(frozenset.__xor__(self, other))
 
     def add(self, element: E) -> None:
         """Write the set with the element."""
@@ -60,6 +73,14 @@ class Seq(tuple[E, ...]):
     """A sequence; `append`, `extend`, `pop` and `clear` are statements on `self.x`."""
 
     _home: Home = staticmethod(_no_place)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, list | tuple) and tuple.__eq__(self, tuple(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
 
     def __add__(self, other: Iterable[E]) -> Seq[E]:  # type: ignore[override]
         return Seq((*self, *other))

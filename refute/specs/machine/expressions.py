@@ -238,7 +238,7 @@ class Expressions:
             subset = Expr("subset", BOOL, sides)
             differ = Expr("!=", BOOL, (left, right))
             return subset if name in ("<=", ">=") else Expr("and", BOOL, (subset, differ))
-        if _ordered(left.type) and _ordered(right.type) and _comparable(left.type, right.type):
+        if orderable(left.type) and orderable(right.type) and _comparable(left.type, right.type):
             return Expr(name, BOOL, (left, right))
         raise self.scope.refuse(
             node,
@@ -348,7 +348,8 @@ def _both(a: int | None, b: int | None, combine: Callable[[int, int], int]) -> i
     return None if a is None or b is None else combine(a, b)
 
 
-def _ordered(kind: t.Type) -> bool:
+def orderable(kind: t.Type) -> bool:
+    """Whether `<`, min and max have a meaning: numbers and members of one OrderedSort."""
     return isinstance(kind, t.Int | t.Bool) or (
         isinstance(kind, t.Atoms) and kind.kind == "ordered"
     )
