@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from refute import __version__
 from refute.budget import Budget
-from refute.check import check, unknown
+from refute.check import EnginesFor, check, unknown
 from refute.claim import Claim, Verdict
 from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED
 from refute.evidence import Cost, Evidence, exit_code
 from refute.record import ClaimResult, Run
 from refute.site import Site
 from refute.verifiers import Progress
+from refute.verifiers.registry import engines_for
 
 DECISIONS = {
     EXIT_ESTABLISHED: "accepted",
@@ -24,7 +25,13 @@ DECISIONS = {
 INTERRUPTED = "interrupted before it was judged"
 
 
-def judge(claims: Sequence[Claim], site: Site, budget: Budget, progress: Progress) -> Run:
+def judge(
+    claims: Sequence[Claim],
+    site: Site,
+    budget: Budget,
+    progress: Progress,
+    engines: EnginesFor = engines_for,
+) -> Run:
     """Check the claims. After Ctrl-C the run holds what was known, and says that it was cut."""
     started = time.monotonic()
     known: dict[str, Evidence] = {}
@@ -34,10 +41,10 @@ def judge(claims: Sequence[Claim], site: Site, budget: Budget, progress: Progres
 
     interrupted = False
     try:
-        evidence = check(claims, budget, site, progress=progress, found=keep)
+        evidence = check(claims, budget, site, progress=progress, engines=engines, found=keep)
     except KeyboardInterrupt:
         interrupted = True
-        evidence = [known.get(c.digest()) or unknown(c, INTERRUPTED) for c in claims]
+        evidence = [known.get(c.digest(), unknown(c, INTERRUPTED)) for c in claims]
     wall = time.monotonic() - started
     return record(claims, evidence, budget, wall, interrupted=interrupted)
 
