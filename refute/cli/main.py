@@ -17,6 +17,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import cast
 
@@ -66,7 +67,24 @@ def _take_debug(args: list[str]) -> bool:
     return bool(os.environ.get("REFUTE_DEBUG"))
 
 
+def _leave_the_tree() -> None:
+    """Take the current directory, and PYTHONPATH's entries in it, off the import path.
+
+    A tree that is judged must not lend this process a module: a `hypothesis.py` in it would run
+    here. Nothing heavy has been imported yet when this runs.
+    """
+    try:
+        here = Path.cwd()
+    except OSError:
+        return
+    home = Path(__file__).resolve().parents[2]
+    named = {"", str(here), *os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    inside = {p for p in named if Path(here, p).resolve().is_relative_to(here.resolve())}
+    sys.path[:] = [p for p in sys.path if p not in inside or Path(here, p).resolve() == home]
+
+
 def _prepare_process() -> None:
+    _leave_the_tree()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # a terminal that cannot show a character gets its escape

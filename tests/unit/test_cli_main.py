@@ -23,8 +23,9 @@ REFUTE = Path(sys.executable).with_name("refute")
 
 
 @pytest.fixture(autouse=True)
-def _keep_signals() -> Iterator[None]:
+def _keep_the_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(sys, "path", list(sys.path))
     yield
     signal.signal(signal.SIGTERM, before)
 
@@ -214,3 +215,28 @@ def test_colour_needs_a_terminal_and_a_welcome(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("TERM", "dumb")
     assert not has_colour(Terminal())
+
+
+@pytest.mark.parametrize("start", [[str(REFUTE)], [sys.executable, "-m", "refute.cli.main"]])
+def test_a_judged_tree_lends_the_parent_no_module(tmp_path: Path, start: list[str]) -> None:
+    for name in ("hypothesis", "tomllib", "z3", "ctypes", "sqlite3"):
+        (tmp_path / f"{name}.py").write_text("open('was_imported', 'w'); raise SystemExit(0)\n")
+    (tmp_path / "code.py").write_text("def one(x):\n    return 2\n")
+    (tmp_path / "claims.py").write_text(
+        "from refute import claim\n"
+        "from refute.specs.domains import Ints\n"
+        "from refute.specs.function import Holds\n"
+        "def is_one(x, one): return one(x) == 1\n"
+        "claim('one', Holds('code:one', prop='claims:is_one', given={'x': Ints()}))\n"
+    )
+    done = subprocess.run(
+        [*start, "check", "claims.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert not (tmp_path / "was_imported").exists()
