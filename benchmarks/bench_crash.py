@@ -35,11 +35,15 @@ def exhaustive() -> None:
     """All properties of the sound filesystem at the default bounds."""
     findings, wall_s = explore(EXAMPLE)
     assert all(f.verdict is Verdict.EXHAUSTED for f in findings), [f.reason for f in findings]
-    counts, cost = findings[0].statistics, findings[0].cost
+    counts = findings[0].statistics
+    cpu_s = sum(f.cost.cpu_s for f in findings)
     print(f"sequences {counts['sequences']}, with faults {counts['faults']}")
     for name in ("states", "images"):
-        print(f"{name}: {counts[name]}, {counts[name] / cost.cpu_s:,.0f} per CPU second")
-    print(f"cost: {cost.cpu_s:.1f} CPU s, {wall_s:.1f} s")
+        print(f"{name}: {counts[name]}, {counts[name] / cpu_s:,.0f} per CPU second")
+    for name, took in counts["stages"].items():
+        rates = [f"{took[k] / max(took['cpu_s'], 0.01):,.0f} {k}/s" for k in ("states", "images")]
+        print(f"  {name}: {took['cpu_s']} CPU s, {rates[0]}, {rates[1]}")
+    print(f"cost: {cpu_s:.1f} CPU s, {wall_s:.1f} s")
 
 
 def refutation() -> None:
@@ -58,7 +62,8 @@ def refutation() -> None:
         findings, wall_s = explore(tree, progress)
         broken = [p for p, f in zip(PROPERTIES, findings, strict=True) if f.counterexamples]
         print(f"rename in two steps: seen after {seen[0]:.1f} s, reported after {wall_s:.1f} s")
-        print(f"refuted: {', '.join(broken)}; cost {findings[0].cost.cpu_s:.1f} CPU s")
+        cpu_s = sum(f.cost.cpu_s for f in findings)
+        print(f"refuted: {', '.join(broken)}; cost {cpu_s:.1f} CPU s")
 
 
 def explore(tree: Path, progress=lambda _: None):  # type: ignore[no-untyped-def]

@@ -25,7 +25,7 @@ from refute.verifiers.crash.explore import Explorer, Found
 from refute.verifiers.crash.leak import with_first
 from refute.verifiers.crash.recovery import Recovery
 from refute.verifiers.crash.replayer import CrashReplayer
-from refute.verifiers.crash.scope import COLLISIONS, needed, scope_text
+from refute.verifiers.crash.scope import COLLISIONS, needed, own_stage, scope_text, vacuous
 from refute.verifiers.crash.shrink import shrink
 from refute.verifiers.crash.stages import search
 from refute.verifiers.crash.subject import Subject
@@ -130,7 +130,7 @@ class _Search:
         return less if less is found or replayer.play_case(less.case).broke else found
 
     def _finding(self, prop: str, explorer: Explorer, settled: Found | str | None) -> Finding:
-        counts = explorer.counts
+        counts, configuration = explorer.counts, self._subject.configuration
         reason, verdict = "", Verdict.UNKNOWN
         counterexamples: tuple[Counterexample, ...] = ()
         if isinstance(settled, Found):
@@ -138,17 +138,14 @@ class _Search:
             counterexamples = (self._counterexample(settled),)
         elif settled is not None:
             reason = settled
-        elif not counts.states:
-            reason = explorer.stopped or "no crash state was made: the subject writes nothing"
+        elif empty := vacuous(prop, configuration, self._subject.alphabet()):
+            reason = empty
         elif needed(prop) <= set(explorer.complete):
             verdict = Verdict.EXHAUSTED
-        elif explorer.found:
-            reason = explorer.stopped
-        elif "prefixes" in explorer.complete:
+        elif own_stage(prop) in explorer.complete and not explorer.found:
             verdict = Verdict.SURVIVED
         else:
-            reason = explorer.stopped
-        configuration = self._subject.configuration
+            reason = explorer.stopped or "no crash state was tried"
         return Finding(
             engine=NAME,
             version=VERSION,
@@ -165,7 +162,7 @@ class _Search:
             assumptions=(f"device: {PERSISTENCE[configuration.persistence]}", COLLISIONS),
             isolation=self._subject.recorder.isolation,
             cost=self._cost(),
-            statistics={**dataclasses.asdict(counts), "stages": list(explorer.complete)},
+            statistics={**dataclasses.asdict(counts), "stages": explorer.complete},
         )
 
     def _counterexample(self, found: Found) -> Counterexample:
@@ -191,7 +188,9 @@ class _Search:
         )
 
     def _cost(self) -> Cost:
-        return Cost(self._spent(), time.monotonic() - self._started[0])
+        """This claim's share: the search is one for all of them."""
+        count = len(self._claims)
+        return Cost(self._spent() / count, (time.monotonic() - self._started[0]) / count)
 
 
 def _depths(configuration: Plain, explorer: Explorer) -> dict[str, int]:

@@ -6,12 +6,14 @@ of the sequence and the point where it occurs. What is explored, and in which or
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from refute.budget import Budget
 from refute.fuzz.operations import Operations
 from refute.oracles.device import Fault
+from refute.plain import Plain
 from refute.verifiers.crash.cases import Case
 from refute.verifiers.crash.judge import Story, Violation
 from refute.verifiers.crash.recording import Base, Run, case_of
@@ -19,6 +21,7 @@ from refute.verifiers.crash.recovery import Recovered, Recovery
 from refute.verifiers.crash.states import Crash, crashes, image
 from refute.verifiers.crash.subject import Subject
 
+CHECK_CPU = 16  # CPU seconds are asked for once in so many checks; asking costs a system call
 PATIENCE = 1500  # crash states that are still tried for other properties after the first violation
 
 
@@ -57,8 +60,9 @@ class Counts:
 class Explorer:
     """One search for all wanted properties of a subject.
 
-    After `search`: found (property → first violation), complete (stages that were finished),
-    stopped (why it ended early, or ""), counts, notes (what the scope leaves out).
+    After a search: found (property → first violation), complete (the stages that were finished,
+    each with its states, new images and CPU seconds), stopped (why it ended early, or ""), counts,
+    notes (what the scope leaves out).
     """
 
     def __init__(
@@ -74,7 +78,7 @@ class Explorer:
         self.configuration = subject.configuration
         self.wanted = set(wanted)
         self.found: dict[str, Found] = {}
-        self.complete: list[str] = []
+        self.complete: dict[str, dict[str, Plain]] = {}
         self.stopped = ""
         self.notes: list[str] = []
         self.counts = Counts()
@@ -87,6 +91,7 @@ class Explorer:
         self._waiting: list[tuple[Story, Crash, int]] = []
         self.stories: list[Story] = []
         self._deadline: int | None = None
+        self._checks = 0
         self._flushes = self.configuration.persistence == "block"
 
     def record(
@@ -103,6 +108,17 @@ class Explorer:
         for violation in story.violations:
             self.violate(violation, run, case_of(story.run, violation.property, None))
         return story
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Note what the stage took, once it is finished."""
+        states, images, cpu_s = self.counts.states, self.counts.images, self._spent()
+        yield
+        self.complete[name] = {
+            "states": self.counts.states - states,
+            "images": self.counts.images - images,
+            "cpu_s": round(self._spent() - cpu_s, 2),
+        }
 
     def crashes(self, story: Story, level: str, first: int | None = None) -> None:
         """Submit the crash states of one level, by default those of the last operation."""
@@ -194,5 +210,6 @@ class Explorer:
             raise Stop(f"the search ended early because {names} is already broken; mend that first")
         if self._clock.over:
             raise Stop("the wall clock's cap was reached")
-        if self._spent() > self.budget.cpu_s:
+        self._checks += 1
+        if self._checks % CHECK_CPU == 1 and self._spent() > self.budget.cpu_s:
             raise Stop(f"the budget of {self.budget.cpu_s:g} CPU seconds is spent")

@@ -40,12 +40,11 @@ class Recovered:
     problems: str = ""
 
     def same(self, other: Recovered) -> bool:
-        """Whether recovery did the same."""
-        return (self.seen.key, self.seen.failure, self.log) == (
-            other.seen.key,
-            other.seen.failure,
-            other.log,
-        )
+        """Whether recovery came to the same: the view, or that there is none.
+
+        What it wrote may differ (a time of mounting, say), and so may the words of an error.
+        """
+        return (self.seen.key, self.seen.mounted) == (other.seen.key, other.seen.mounted)
 
 
 class Recovery:

@@ -171,7 +171,7 @@ class _Play:
                 only = recover_with(alone, images[1], size)[0]
                 recover_with(together, images[0], size)
                 then = recover_with(together, images[1], size)[0]
-                results = [(r.seen.key, r.seen.failure, list(r.log)) for r in (only, then)]
+                results = [(r.seen.key, r.seen.mounted) for r in (only, then)]
         finally:
             alone.close()
             together.close()

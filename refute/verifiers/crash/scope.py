@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from refute.fuzz.operations import Operations
 from refute.specs.crash import PERSISTENCE, Configuration
 from refute.verifiers.crash.explore import Explorer
 
@@ -25,6 +26,24 @@ _NEEDED = {
 }
 
 
+_OWN = {"recovery": "recovery", "errors": "faults", "fsync": "faults"}
+
+
+def own_stage(prop: str) -> str:
+    """The stage without which nothing was tried against the property."""
+    return _OWN.get(prop, "prefixes")
+
+
+def vacuous(prop: str, configuration: Configuration, alphabet: Operations) -> str:
+    """Why the property could not be broken whatever the subject does; empty when it could."""
+    promises = any(operation[0] in configuration.syncs for operation in alphabet)
+    if prop in ("durability", "fsync") and configuration.durability == "prefix" and not promises:
+        return "vacuous: no operation promises durability; name some in syncs"
+    if prop in ("durability", "fsync") and configuration.persistence == "dropped-flush":
+        return "vacuous: on a disk that drops flushes nothing can be promised"
+    return ""
+
+
 def needed(prop: str) -> set[str]:
     """The stages that must be finished before the search counts as complete for the property."""
     return _NEEDED.get(prop, {"prefixes", "single", "pairs", "subsets"})
@@ -42,4 +61,6 @@ def scope_text(configuration: Configuration, explorer: Explorer) -> str:
     ]
     if explorer.stopped:
         parts.append(f"then stopped: {explorer.stopped}")
+    if configuration.filesystem and not configuration.structure:
+        parts.append("structure is judged from the view alone")
     return ". ".join([*parts, *explorer.notes])
