@@ -129,6 +129,15 @@ def case_of(run: Run, prop: str, crash: Crash | None, again: Crash | None = None
     )
 
 
+@dataclasses.dataclass
+class _Done:
+    """What was done so far in a recording."""
+
+    results: list[Result] = dataclasses.field(default_factory=list)
+    marks: list[int] = dataclasses.field(default_factory=list)
+    space: list[Plain] = dataclasses.field(default_factory=lambda: [None, None])
+
+
 class Recorder:
     """Runs sequences on the subject. open_worker: gives a fresh worker for it."""
 
@@ -197,34 +206,19 @@ class Recorder:
         """
         device = RecordingDevice(base.blocks, self._configuration.block_size, fault)
         reads = reads or (fault is not None and fault.reads)
-        handle, mounted = self.mount(device, reads)
-        results: list[Result] = []
-        marks: list[int] = []
-        space: list[Plain] = [None, None]
         watch = len(operations) - 1 if watch is None else watch
+        handle, mounted = self.mount(device, reads)
+        done = _Done()
         for index, operation in enumerate(operations):
-            if handle is None:
+            if handle is None or (done.results and done.results[-1].broken):
                 break
-            if index == watch:
-                device.op = ASIDE
-                space[0] = self._space(handle)
-            device.op = index
-            marks.append(len(device.events))
-            results.append(self.operate(handle, operation))
-            if operation == UNMOUNT and results[-1] == Result():
-                handle, remounted = self.mount(device, reads)
-                if handle is None:
-                    results[-1] = remounted
-            if results[-1].broken:
-                break
-            if index == watch and handle is not None:
-                device.op = ASIDE
-                space[1] = self._space(handle)
+            handle = self._one(handle, device, operation, index, watch == index, reads, done)
         events, calls = (
             self._interned(device.events),
             tuple(device.reads if reads else device.changes),
         )
         blocks = tuple(device.blocks)
+        results = tuple(done.results)
         ended = [r for r in (mounted, *results) if r.broken]
         live = Result(error=mounted.error or (results[-1].error if results else 0))
         if handle is not None and not ended:
@@ -235,17 +229,43 @@ class Recorder:
             base=base,
             operations=operations,
             mounted=mounted,
-            results=tuple(results),
+            results=results,
             events=events,
-            marks=(*marks, len(events)),
+            marks=(*done.marks, len(events)),
             calls=calls,
             live=live,
-            space=(space[0], space[1]),
+            space=(done.space[0], done.space[1]),
             fault=fault,
             struck_op=device.struck,
             blocks=blocks,
             watch=watch,
         )
+
+    def _one(
+        self,
+        handle: Handle,
+        device: RecordingDevice,
+        operation: Operation,
+        index: int,
+        watched: bool,
+        reads: bool,
+        done: _Done,
+    ) -> Handle | None:
+        """Do one operation; the handle afterwards, another one after an unmount."""
+        if watched:
+            device.op = ASIDE
+            done.space[0] = self._space(handle)
+        device.op = index
+        done.marks.append(len(device.events))
+        result = self.operate(handle, operation)
+        after: Handle | None = handle
+        if operation == UNMOUNT and result == Result():
+            after, result = self.mount(device, reads)
+        done.results.append(result)
+        if watched and after is not None and not result.broken:
+            device.op = ASIDE
+            done.space[1] = self._space(after)
+        return after
 
     def mount(self, device: RecordingDevice, reads: bool) -> tuple[Handle | None, Result]:
         """The subject mounted on the device, or None and why not; reads as in `record`."""
