@@ -28,6 +28,11 @@ class FileError(OSError):
         super().__init__(number, os.strerror(number), path)
         self.also = frozenset(also)
 
+    @property
+    def all(self) -> frozenset[int]:
+        """Every errno value that will do."""
+        return self.also | ({self.errno} if self.errno is not None else set())
+
 
 class _Node:
     """An inode: a directory when `entries` is a dict (name → inode number), else a file."""
@@ -96,10 +101,11 @@ class Filesystem:
         return node.content[offset : offset + size]
 
     def truncate(self, path: str, size: int) -> None:
-        """Cut the file to `size` bytes, or lengthen it with zeros."""
-        node = self._file(path)
+        """Cut the file to `size` bytes, or lengthen it with zeros. The size is looked at first."""
         if size < 0:
-            raise FileError(errno.EINVAL, path)
+            wrong = self._errors((self._file, path))
+            raise FileError(errno.EINVAL, path, also=[n for e in wrong for n in e.all])
+        node = self._file(path)
         node.content = node.content[:size].ljust(size, b"\0")
 
     def unlink(self, path: str) -> None:
@@ -235,16 +241,20 @@ class Filesystem:
 
         POSIX does not say which is looked at first.
         """
+        wrong = self._errors(*looks)
+        if wrong:
+            number = wrong[0].errno or errno.EINVAL
+            also = {n for e in wrong for n in e.all if n != number}
+            raise FileError(number, looks[0][1], also=sorted(also))
+
+    def _errors(self, *looks: tuple[Callable[[str], object], str]) -> list[FileError]:
         wrong: list[FileError] = []
         for look, path in looks:
             try:
                 look(path)
             except FileError as error:
                 wrong.append(error)
-        if wrong:
-            number = wrong[0].errno or errno.EINVAL
-            also = {n for e in wrong for n in (e.errno, *e.also) if n is not None and n != number}
-            raise FileError(number, looks[0][1], also=sorted(also))
+        return wrong
 
     def _replaceable(self, moved: _Node, target: _Node, src: str, dst: str) -> None:
         if target.entries is None:
