@@ -68,7 +68,8 @@ class Directory:
 
     def rename(self, src: str, dst: str) -> None:
         """Move `src` to the name `dst` in one step, replacing what was there."""
-        os.rename(self._real(src, root=errno.EBUSY), self._real(dst, root=errno.EBUSY))  # noqa: PTH104 - the bare system call
+        source, target = self._real(src, root=errno.EBUSY), self._real(dst, root=errno.EBUSY)
+        os.rename(source, target)  # noqa: PTH104 - the bare system call
 
     def mkdir(self, path: str) -> None:
         """Make an empty directory."""

@@ -69,9 +69,9 @@ def test_the_spec_does_what_the_kernel_does_to_depth_three() -> None:
     path = {"path": OneOf("/a", "/a/b")}
     pair = {"src": OneOf("/a", "/b"), "dst": OneOf("/a", "/a/b")}
     few = {"create": path, "mkdir": path, "rename": pair, "link": pair, "unlink": path}
-    evidence = judged(agrees(SPEC, "directory", operations=few, depth=3), cases=2000)
+    evidence = judged(agrees(SPEC, "directory", operations=few, depth=3), cases=3000)
     assert evidence.verdict is Verdict.EXHAUSTED, evidence.reason
-    assert evidence.tried == 2000
+    assert evidence.tried == 3000
     assert evidence.scope.depths == {"depth": 3}
 
 
@@ -97,7 +97,7 @@ def directory() -> Iterator[Directory]:
     made.close()
 
 
-def refused(number: int) -> Any:
+def raises_errno(number: int) -> Any:
     return pytest.raises(OSError, match=rf"^\[Errno {number}\]")
 
 
@@ -108,13 +108,13 @@ def test_a_directory_is_empty_and_gone_when_closed() -> None:
     made.create("/d/b")
     assert made.readdir("/") == ["a", "d"]
     made.close()
-    with refused(errno.ENOENT):
+    with raises_errno(errno.ENOENT):
         made.readdir("/")
 
 
 def test_nothing_outside_is_reached(directory: Directory) -> None:
     for path in ("/../x", "/a/../../x", "x", "/./x", "/a\0b"):
-        with refused(errno.EINVAL):
+        with raises_errno(errno.EINVAL):
             directory.create(path)
 
 
@@ -136,7 +136,7 @@ def test_nothing_outside_is_reached(directory: Directory) -> None:
 def test_the_root_is_a_root(directory: Directory, operation: tuple[Any, ...], number: int) -> None:
     directory.create("/a")
     name, *args = operation
-    with refused(number):
+    with raises_errno(number):
         getattr(directory, name)(*args)
     assert directory.readdir("/") == ["a"]
 

@@ -22,8 +22,7 @@ SITE = Site(TREE, TREE, (".",))
 BUDGET = Budget(cases=30, wall_s=20.0)
 NUMBERS = {"x": Ints(0, 100)}
 SOUND = claim("sound", Holds("subjects:double", "specs:doubles", {"x": Ints(0, 20)}))
-FALSE = claim("false", Holds("subjects:wrong_later", "specs:doubles", NUMBERS))
-BLATANT = claim("blatant", Holds("subjects:double", "specs:first_item", NUMBERS))
+FALSE = claim("false", Holds("subjects:double", "specs:first_item", NUMBERS))
 UNFIT = claim("unfit", Holds("subjects:double", "specs:returns_none", NUMBERS))
 
 
@@ -60,7 +59,7 @@ def test_an_invented_counterexample_is_blamed_on_its_engine() -> None:
 
 
 def test_a_false_proof_is_doubted_and_disputed_by_a_witness() -> None:
-    evidence = judged(BLATANT, liars.Proves(), Sampling())
+    evidence = judged(FALSE, liars.Proves(), Sampling())
     assert evidence.verdict is Verdict.REFUTED, evidence.reason
     assert evidence.disputes == ("liar",)
     assert [p.verdict for p in evidence.parts] == [Verdict.PROVED, Verdict.REFUTED]
