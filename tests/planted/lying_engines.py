@@ -147,4 +147,4 @@ class Wavers(Sampling):
     ) -> Sequence[Finding]:
         self.runs += 1
         found = super().run(claims, budget, site, progress)
-        return [dataclasses.replace(f, tried=max(1, f.tried - self.runs)) for f in found]
+        return [dataclasses.replace(f, tried=f.tried + self.runs) for f in found]
