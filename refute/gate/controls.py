@@ -15,7 +15,7 @@ from refute.change.trees import apply_patch, copy_part, patched_paths
 from refute.check import check, unknown
 from refute.claim import Claim, Verdict
 from refute.gate.hints import Hints
-from refute.gate.judging import groups
+from refute.gate.judging import SPENT, groups
 from refute.gate.session import Findings, Session, frozen
 from refute.record import ClaimResult
 from refute.site import Site
@@ -26,17 +26,25 @@ SHARE = 0.4
 def judge_controls(session: Session, findings: Findings, claims: Sequence[Claim]) -> None:
     """Judge every control of these claims on its own tree; one result per claim and control."""
     pairs = [(control, claim) for claim in claims for control in claim.controls]
-    controls = list(dict.fromkeys(control for control, _ in pairs))
-    for number, control in enumerate(controls):
-        of_this = [claim for name, claim in pairs if name == control]
-        for group in groups(session, of_this):
-            share = SHARE / (len(controls) - number)
-            findings.controls += _judge_control(session, control, group, share)
+    todo = [
+        (control, group)
+        for control in dict.fromkeys(control for control, _ in pairs)
+        for new in (False, True)
+        for group in groups(
+            session,
+            [c for name, c in pairs if name == control and (c in session.new_claims) is new],
+        )
+    ]
+    for number, (control, group) in enumerate(todo):
+        share = SHARE / (len(todo) - number)
+        findings.controls += _judge_control(session, control, group, share)
 
 
 def _judge_control(
     session: Session, control: str, group: Sequence[Claim], share: float
 ) -> list[ClaimResult]:
+    if session.clock.over:
+        return [_result(claim, control, SPENT) for claim in group]
     site = session.site_of(group[0])
     source = site.spec_tree
     tree, problem = _wrong_tree(session, source, control, group)
@@ -45,7 +53,7 @@ def _judge_control(
     wrong = Site(tree, source, site.roots)
     session.progress(f"control {control}: {', '.join(c.name for c in group)}")
     hints = Hints(session.ledger, "control case", control)
-    part = session.part(f"control/{control}", share, group)
+    part = session.part(f"control/{control}", session.clock.left * share, group)
     part = dataclasses.replace(part, shrink=False)
     results = []
     for claim, evidence in zip(

@@ -12,20 +12,22 @@ import re
 import time
 from collections.abc import Callable, Hashable, Sequence
 
-from refute.budget import Budget
+from refute.budget import Budget, Clock
 from refute.check import check, unknown
 from refute.claim import Claim, Verdict, is_command
 from refute.closure import module_names
 from refute.errors import RefuteError
 from refute.evidence import Evidence
-from refute.gate.session import Findings, Session, result_of
+from refute.gate.session import LEAST_WALL_S, Findings, Session, result_of
 from refute.record import ClaimResult
 from refute.replay import HASH_SEEDS
 from refute.site import Site
 
 UNAFFECTED = "not run: the change does not reach it"
 NEARLY = 0.9  # of a budget spent counts as all of it
-CLAIMS_SHARE = 0.6
+SPENT = "not run: the budget is spent"
+CLAIMS_SHARE = 0.7
+GROUP_SHARE = 0.6
 BASE_SHARE = 0.5
 _RAN_OUT = re.compile(r"\b(budget|time|timeout|timed out|seconds|not run|cases tried)\b")
 
@@ -92,19 +94,21 @@ def _distance(session: Session, claim: Claim) -> int:
 def _judge(
     session: Session, findings: Findings, claims: Sequence[Claim], site: Site, role: str
 ) -> None:
-    waiting = groups(session, claims)
-    for number, group in enumerate(waiting):
-        if findings.refuted:
-            for claim in group:
-                reason = "not run: another claim was already refuted"
-                findings.results.append(result_of(claim, unknown(claim, reason, "gate"), role))
-            continue
+    """Each group may use most of what is left for claims; most groups end by cases long before."""
+    end = Clock(session.clock.left * CLAIMS_SHARE)
+    for group in groups(session, claims):
         names = ", ".join(c.name for c in group)
+        why = "not run: another claim was already refuted" if findings.refuted else ""
+        if end.left < LEAST_WALL_S:
+            why = why or SPENT
+        if why:
+            found = [unknown(claim, why, "gate") for claim in group]
+            findings.results += [result_of(c, e, role) for c, e in zip(group, found, strict=True)]
+            continue
         session.progress(f"judging {names}")
-        share = CLAIMS_SHARE / max(1, len(waiting) - number)
-        share = CLAIMS_SHARE if len(waiting) - number == 1 else share
-        part = session.part(f"{role}/{names}", share, group)
-        check(
+        part = session.part(f"{role}/{names}", end.left * GROUP_SHARE, group)
+        started = time.monotonic()
+        evidence = check(
             group,
             part,
             site,
@@ -113,6 +117,8 @@ def _judge(
             engines=session.engines,
             found=_keeper(session, findings, role, site),
         )
+        spent = time.monotonic() - started
+        findings.ran_out |= {e.claim for e in evidence if ran_out(e, part, spent)}
 
 
 def _keeper(
@@ -128,14 +134,39 @@ def _keeper(
 
 
 def _ask_the_base(session: Session, findings: Findings) -> None:
-    """Whether what fails on the head fails on the base too; once refuted, only that matters."""
+    """Whether what fails on the head fails on the base too; once refuted, only that matters.
+
+    A claim that ran out of budget on the head is charged, so the base is not asked about it.
+    """
+    open_ones: list[Claim] = []
     for index, result in enumerate(findings.results):
         if result.role != "claim" or not result.unmet or result.pre_existing:
             continue
         if result.evidence.verdict is Verdict.REFUTED:
             findings.results[index] = _refuted_before(session, result)
-        elif not findings.refuted:
-            findings.results[index] = _unknown_before(session, result)
+        elif not findings.refuted and result.claim.name not in findings.ran_out:
+            open_ones.append(result.claim)
+    before = {claim.name for group in groups(session, open_ones) for claim in _open(session, group)}
+    for index, result in enumerate(findings.results):
+        if result.claim.name in before:
+            findings.results[index] = dataclasses.replace(result, pre_existing=True)
+
+
+def _open(session: Session, group: Sequence[Claim]) -> list[Claim]:
+    """Those of the claims that the base does not establish either, and not for lack of budget."""
+    if session.clock.over:
+        return []
+    names = ", ".join(c.name for c in group)
+    session.progress(f"judging {names} on the base")
+    part = session.part(f"base/{names}", session.clock.left * BASE_SHARE, group)
+    started = time.monotonic()
+    evidence = check(group, part, session.base_site, store=session.ledger, engines=session.engines)
+    spent = time.monotonic() - started
+    return [
+        claim
+        for claim, before in zip(group, evidence, strict=True)
+        if before.unmet(claim.need) and not ran_out(before, part, spent)
+    ]
 
 
 def _refuted_before(session: Session, result: ClaimResult) -> ClaimResult:
@@ -148,7 +179,9 @@ def _refuted_before(session: Session, result: ClaimResult) -> ClaimResult:
             continue
         session.progress(f"playing the case of {claim.name} on the base")
         try:
-            replayer = engine.replayer(claim, site, session.part("base", BASE_SHARE))
+            replayer = engine.replayer(
+                claim, site, session.part("base", session.clock.left * BASE_SHARE)
+            )
             again = replayer.play(witness.counterexample, HASH_SEEDS[0])
         except RefuteError:
             return result
@@ -158,18 +191,6 @@ def _refuted_before(session: Session, result: ClaimResult) -> ClaimResult:
             evidence = dataclasses.replace(result.evidence, reason=reason)
             return dataclasses.replace(result, evidence=evidence, unmet=reason)
     return result
-
-
-def _unknown_before(session: Session, result: ClaimResult) -> ClaimResult:
-    claim = result.claim
-    session.progress(f"judging {claim.name} on the base")
-    part = session.part(f"base/{claim.name}", BASE_SHARE, [claim])
-    started = time.monotonic()
-    (before,) = check(claim, part, session.base_site, store=session.ledger, engines=session.engines)
-    spent = time.monotonic() - started
-    if not before.unmet(claim.need) or ran_out(before, part, spent):
-        return result
-    return dataclasses.replace(result, pre_existing=True)
 
 
 def ran_out(evidence: Evidence, budget: Budget, wall_s: float) -> bool:

@@ -23,7 +23,7 @@ from refute.claim import Claim, Verdict, is_command
 from refute.closure import module_file, module_names
 from refute.config import needs_no_claim, read_exemptions
 from refute.gate.hints import Hints
-from refute.gate.judging import groups, ran_out
+from refute.gate.judging import SPENT, groups, ran_out
 from refute.gate.mutants import Knockout, Unsplittable, knockouts
 from refute.gate.session import Findings, Session, frozen
 from refute.gate.spec_changes import spec_files
@@ -118,6 +118,8 @@ class _Judge:
         reaching = self._reaching(unit.file)
         if unit.kind == UNREADABLE:
             return _line(unit, UNCOVERED, detail="the file cannot be parsed")
+        if self.session.clock.over:
+            return _line(unit, UNDECIDED, detail=SPENT)
         if not reaching:
             return _line(unit, UNCOVERED, detail="no claim's subject depends on this file")
         source = (self.session.head_dir / unit.file).read_bytes()
@@ -208,7 +210,9 @@ class _Judge:
         return frozen(tree)
 
     def _budget(self, unit: Unit, small: bool, share: float, group: Sequence[Claim]) -> Budget:
-        part = self.session.part(f"knockout/{unit}", share, () if small else group)
+        part = self.session.part(
+            f"knockout/{unit}", self.session.clock.left * share, () if small else group
+        )
         part = dataclasses.replace(part, shrink=False)
         if not small:
             return part

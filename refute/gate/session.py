@@ -29,6 +29,7 @@ from refute.site import Site
 from refute.verifiers import Progress
 
 LEAST_WALL_S = 1.0
+CPU_SHARE = 0.75
 
 
 @dataclasses.dataclass
@@ -74,12 +75,16 @@ class Session:
         """Where a claim of the base, or a new one, is judged."""
         return self.new_site if claim in self.new_claims else self.head_site
 
-    def part(self, name: str, share: float, claims: Sequence[Claim] = ()) -> Budget:
-        """A share of the time that is left, with the cases that these claims need."""
-        wall_s = max(LEAST_WALL_S, self.clock.left * share)
+    def part(self, name: str, wall_s: float, claims: Sequence[Claim] = ()) -> Budget:
+        """A budget of so many seconds, with the cases that these claims need.
+
+        CPU seconds are fewer than wall seconds, so that on a machine that is not loaded they end a
+        search, and what was found until then counts; the wall clock's end is UNKNOWN.
+        """
+        wall_s = max(LEAST_WALL_S, wall_s)
         cases = max([self.budget.cases, *(c.need.cases for c in claims)])
         part = self.budget.part(name)
-        return dataclasses.replace(part, cases=cases, wall_s=wall_s, cpu_s=wall_s)
+        return dataclasses.replace(part, cases=cases, wall_s=wall_s, cpu_s=wall_s * CPU_SHARE)
 
     def tree(self, name: str) -> Path:
         """A new directory for a tree, frozen once its maker has filled it."""
@@ -110,7 +115,11 @@ class Session:
 
 @dataclasses.dataclass
 class Findings:
-    """What the run has found so far. asked: the claims that the change reaches, and new ones."""
+    """What the run has found so far.
+
+    asked: the claims that the change reaches, and new ones. ran_out: names of those that more
+    budget might have decided.
+    """
 
     results: list[ClaimResult] = dataclasses.field(default_factory=list)
     controls: list[ClaimResult] = dataclasses.field(default_factory=list)
@@ -118,6 +127,7 @@ class Findings:
     events: list[SpecEvent] = dataclasses.field(default_factory=list)
     not_done: list[str] = dataclasses.field(default_factory=list)
     asked: list[Claim] = dataclasses.field(default_factory=list)
+    ran_out: set[str] = dataclasses.field(default_factory=set)
     canary: ClaimResult | None = None
     interrupted: bool = False
 
