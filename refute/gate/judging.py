@@ -62,7 +62,10 @@ def _unaffected(session: Session, claim: Claim) -> ClaimResult:
 
 
 def groups(session: Session, claims: Sequence[Claim]) -> list[list[Claim]]:
-    """Claims that one run of an engine judges together; near the change first, then the cheap."""
+    """Claims that one run of an engine judges together.
+
+    Those near the change come first; among them, what is cheapest for each claim it decides.
+    """
     found: dict[Hashable, list[Claim]] = {}
     for claim in claims:
         kind = claim.statement.kind
@@ -73,7 +76,8 @@ def groups(session: Session, claims: Sequence[Claim]) -> list[list[Claim]]:
         known = [session.ledger.expected_cost(c) for c in group]
         engines = [float(e.cost) for e in session.engines(group[0].statement.kind)]
         cost = max((k for k in known if k is not None), default=0.0)
-        return min(_distance(session, c) for c in group), min(engines, default=0.0), cost
+        each = min(engines, default=0.0) / len(group)
+        return min(_distance(session, c) for c in group), each, cost
 
     return sorted(found.values(), key=order)
 
@@ -139,11 +143,14 @@ def _ask_the_base(session: Session, findings: Findings) -> None:
     A claim that ran out of budget on the head is charged, so the base is not asked about it.
     """
     open_ones: list[Claim] = []
+    asked = False
     for index, result in enumerate(findings.results):
         if result.role != "claim" or not result.unmet or result.pre_existing:
             continue
         if result.evidence.verdict is Verdict.REFUTED:
-            findings.results[index] = _refuted_before(session, result)
+            if not asked:  # one is enough to say that the fault is older
+                findings.results[index] = _refuted_before(session, result)
+            asked = True
         elif not findings.refuted and result.claim.name not in findings.ran_out:
             open_ones.append(result.claim)
     before = {claim.name for group in groups(session, open_ones) for claim in _open(session, group)}

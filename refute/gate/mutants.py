@@ -13,6 +13,7 @@ import dataclasses
 import io
 import tokenize
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from refute.change.units import (
     BINDING,
@@ -120,13 +121,19 @@ class _Text:
     def replace(self, first: ast.AST, last: ast.AST, new: str) -> bytes:
         """The text with everything from one node to another replaced."""
         line, column = _start(first)
-        end_line, end_column = last.end_lineno or line, last.end_col_offset or 0  # type: ignore[attr-defined]
+        end_line, end_column = _end(last)
         before = b"\n".join([*self.lines[: line - 1], self.lines[line - 1][:column]])
         after = b"\n".join([self.lines[end_line - 1][end_column:], *self.lines[end_line:]])
         whole = (before + new.encode() + after).decode()
         if parse(whole.encode()) is None:
             raise Unsplittable("the replacement does not parse")
         return whole.encode(self.encoding.removesuffix("-sig"))
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    """Line (from 1) and byte column where the node ends."""
+    located = cast(ast.expr, node)  # statements and expressions both carry their place
+    return located.end_lineno or located.lineno, located.end_col_offset or 0
 
 
 def _start(node: ast.AST) -> tuple[int, int]:

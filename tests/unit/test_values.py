@@ -141,7 +141,6 @@ def _minimise(domain: Domain, start: object, broken: object) -> object:
         (Floats(), 1234.56789, lambda f: f > 1.5, 2.0),
         (Records({"a": Ints(), "b": Ints()}), {"a": 40, "b": 9}, lambda r: r["a"] > r["b"], None),
     ],
-    ids=str,
 )
 def test_minimise_finds_the_least(
     domain: Domain, start: object, broken: object, least: object
