@@ -119,7 +119,8 @@ def test_page_runs_as_printed(page: Path, tmp_path: Path) -> None:
     place, home = tmp_path / "place", tmp_path / "home"
     place.mkdir()
     home.mkdir()
-    shutil.copytree(ROOT / "examples", place / "examples", symlinks=True)
+    if "$ refute check examples/" in page.read_text(encoding="utf-8"):
+        shutil.copytree(ROOT / "examples", place / "examples", symlinks=True)
     for block in blocks_of(page):
         play(block, place, home)
     assert place.exists()
