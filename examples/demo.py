@@ -92,12 +92,12 @@ def story(repository: Path) -> list[bool]:
     git(repository, "switch", "--quiet", "--create", "faster-rename")
     git(repository, "apply", "--index", str(wrong))
     git(repository, "commit", "--quiet", "--message", "rename: link first, unlink after")
-    results = [expect(1, repository, "gate", "--base", "main")]
+    results = [expect(1, repository, "gate", "--base", "main", "--budget", "300s")]
     announce(f"The branch is amended to the right change ({right.name}).")
     git(repository, "checkout", "--quiet", "main", "--", ".")
     git(repository, "apply", "--index", str(right))
     git(repository, "commit", "--quiet", "--amend", "--message", "rename: one transaction")
-    results.append(expect(0, repository, "gate", "--base", "main"))
+    results.append(expect(0, repository, "gate", "--base", "main", "--budget", "300s"))
     announce("The same bug in the design: rename in two steps, then in one.")
     results.append(expect(1, repository, "check", f"{SPEC}:RenameTwoSteps"))
     results.append(expect(0, repository, "check", f"{SPEC}:RenameOneStep"))
