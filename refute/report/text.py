@@ -20,7 +20,7 @@ from refute.report.visible import shortened, squeezed, visible
 WIDTH = 100
 CLAIMS_WHEN_REFUTED = 8
 LISTED = 5
-SCOPE = 5
+SCOPE = 3
 
 HEADLINES = {
     "accepted": "ACCEPTED",
@@ -197,7 +197,8 @@ def _below(result: ClaimResult, column: int, look: Look, brief: bool) -> list[st
         lines = [*lines[: SCOPE - 1], shortened(lines[SCOPE - 1], width - 1) + "…"]
     remarks = _remarks(result, width) if evidence.verdict is not Verdict.REFUTED else []
     if brief:
-        lines, remarks = [], remarks[:1] if result.unmet else []
+        lines = [shortened(scope_text(evidence), width)] if lines and not result.unmet else []
+        remarks = remarks[:1] if result.unmet else []
     return lines + remarks + _disputes(evidence, width)
 
 
@@ -217,17 +218,18 @@ def _disputes(evidence: Evidence, width: int) -> list[str]:
 
 
 def scope_text(evidence: Evidence) -> str:
-    """What was covered: the scope, how many cases, how many were discarded, engine's counts."""
+    """What was covered: how many cases, how many were discarded, the scope, engine's counts.
+
+    The cases come first, because a long scope is cut at its end.
+    """
     scope = evidence.scope
-    bounds = ", ".join(f"{k}={v}" for k, v in {**scope.bounds, **scope.depths}.items())
-    parts = [squeezed(visible(scope.text or bounds))]
-    counts = [f"{k} {v:,}" for k, v in evidence.statistics.items() if type(v) is int][:4]
-    if counts:
-        parts.append(visible(", ".join(counts)))
-    elif evidence.tried:
-        parts.append(_count(evidence.tried, "case"))
+    parts = [_count(evidence.tried, "case")] if evidence.tried else []
     if evidence.discarded:
         parts.append(f"{evidence.discarded:,} discarded")
+    bounds = ", ".join(f"{k}={v}" for k, v in {**scope.bounds, **scope.depths}.items())
+    parts.append(squeezed(visible(scope.text or bounds)))
+    counts = [f"{k} {v:,}" for k, v in evidence.statistics.items() if type(v) is int][:4]
+    parts.append(visible(", ".join(counts)))
     if evidence.existential and evidence.witness is not None:
         steps = len(evidence.witness.counterexample.steps)
         parts.append(f"example of {_count(steps, 'step')} replayed")

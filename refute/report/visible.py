@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-_RUN = re.compile(r"(\w)\1{15,}")
+_RUN = re.compile(r"(\w{1,4}?)\1{15,}")
 
 
 def visible(text: str) -> str:
@@ -25,8 +25,8 @@ def visible_lines(text: str) -> list[str]:
 
 
 def squeezed(text: str) -> str:
-    """`text` with runs of one letter or digit counted: `'yyyy…'` of 700 becomes `'700×y'`."""
-    return _RUN.sub(lambda match: f"{len(match[0])}×{match[1]}", text)
+    """`text` with runs of one to four letters counted: `'yyyy…'` of 700 becomes `'700×y'`."""
+    return _RUN.sub(lambda match: f"{len(match[0]) // len(match[1])}×{match[1]}", text)
 
 
 def shortened(text: str, width: int) -> str:
