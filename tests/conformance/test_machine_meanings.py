@@ -22,7 +22,7 @@ from refute.machine import Model
 from refute.specs.machine.meaning import Meaning, World
 from refute.specs.machine.plainrun import Play
 from refute.specs.machine.statement import ALL_FIRE
-from refute.verifiers.model.compiled import Instance, State, expand
+from refute.verifiers.model.compiled import Instance, State, StepRaised, expand
 from refute.verifiers.model.confirm import walk
 from refute.verifiers.model.search import Search
 
@@ -191,6 +191,8 @@ def outcomes(steps: Iterator[Any]) -> list[Any]:
     try:
         for step in steps:
             found.append(step)
+    except StepRaised as raised:
+        found.append(type(raised.error).__name__)
     except Exception as error:
         found.append(type(error).__name__)
     return found

@@ -24,6 +24,8 @@ DEFECTS = {
     "IllDefined": {"well_defined": ("raises IndexError", 1)},
     "BadPredicate": {"well_defined": ("ratio raises ZeroDivisionError", 3)},
     "Shrinks": {"grows": ("grows is False", 3)},
+    "RaisesByChoice": {"well_defined": ("raises OutOfRange", 2)},
+    "RaisesByLaterChoice": {"well_defined": ("raises AssertionError", 1)},
     "Unreachable": {},
 }
 SOUND = {"Mutex": 3, "Ring": 5, "Stops": 16, "Counter": 6}

@@ -288,16 +288,30 @@ def checked(value: Any, kind: t.Type, name: str) -> Any:
     return value
 
 
+class StepRaised(Exception):
+    """A step raised `error` after these choices, which a replay has to make again."""
+
+    def __init__(self, error: Exception, choices: tuple[Any, ...]) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.choices = choices
+
+
 def expand(instance: Instance, state: State) -> Iterator[tuple[State, tuple[Any, ...]]]:
-    """All next states by one instance, each with the choices that led to it."""
-    if not instance.chooses:
-        found = instance.function(state, None, *instance.params)
-        if found is not None:
-            yield found, ()
-        return
+    """All next states by one instance, each with the choices that led to it, until one raises.
+
+    Raises StepRaised.
+    """
     choices = Choices()
     while True:
-        found = instance.function(state, choices, *instance.params)
+        try:
+            found = instance.function(state, choices, *instance.params)
+        except Exception as error:
+            raise StepRaised(error, choices.chosen()) from error
+        if not instance.chooses:
+            if found is not None:
+                yield found, ()
+            return
         if found is not None:
             yield found, choices.chosen()
         if not choices.advance():

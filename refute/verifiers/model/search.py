@@ -17,7 +17,14 @@ from typing import Any
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
-from refute.verifiers.model.compiled import Compiled, Instance, Predicate, State, expand
+from refute.verifiers.model.compiled import (
+    Compiled,
+    Instance,
+    Predicate,
+    State,
+    StepRaised,
+    expand,
+)
 from refute.verifiers.model.trace import Trace, trace_of
 
 Link = tuple[int, int, tuple[Any, ...]]  # parent's number, instance's number, choices
@@ -124,8 +131,8 @@ class Search:
             try:
                 for after, choices in expand(instance, state):
                     yield number, after, choices
-            except Exception as error:
-                self._raise((at, number, ()), error, "", state)
+            except StepRaised as raised:
+                self._raise((at, number, raised.choices), raised.error, "", state)
 
     def expand(self, at: int) -> None:
         """Take every step from one state."""
@@ -241,7 +248,7 @@ class Search:
 def _safely(instance: Instance, state: State) -> Iterator[tuple[State, tuple[Any, ...]]]:
     try:
         yield from expand(instance, state)
-    except Exception:
+    except StepRaised:
         return
 
 

@@ -300,3 +300,26 @@ class Stops(Machine):
             tries += 1
             self = yield
         self.done[p] = True
+
+
+class RaisesByChoice(Machine):
+    """Only the last choice leaves the range."""
+
+    n: Var[Annotated[int, Range(0, 3)]] = var(0)
+
+    @action
+    def up(self) -> None:
+        self.n += any_of(range(1, 3))
+
+
+class RaisesByLaterChoice(Machine):
+    """A process whose second choice decides whether it raises."""
+
+    n: Var[Annotated[int, Range(0, 3)]] = var(0)
+
+    @process
+    def worker(self) -> Steps[Self]:
+        while True:
+            low, high = any_of((False, True)), any_of(range(2))
+            assert not low or high == 0
+            self = yield
