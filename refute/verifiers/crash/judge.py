@@ -227,13 +227,14 @@ class Judge:
 
     def _kept(self, story: Story, durable: int, top: int, seen: Seen) -> bool:
         """Whether what the last sync spoke of is there, in a view that is otherwise wrong."""
+        if seen.failure:
+            return False
+        views = [self._model.views[state] for state in story.states[durable : top + 1]]
         operation = story.run.operations[durable - 1]
-        key = operation[1] if len(operation) > 1 else None
-        have = entry(seen.view, key)
-        views = self._model.views
-        return not seen.failure and any(
-            plain.same(have, entry(views[state], key)) for state in story.states[durable : top + 1]
-        )
+        if len(operation) > 1:
+            have = entry(seen.view, operation[1])
+            return any(plain.same(have, entry(view, operation[1])) for view in views)
+        return holds_common(seen.view, views)
 
     def _views(self, states: Iterable[int]) -> str:
         texts = dict.fromkeys(view_text(self._model.views[state]) for state in states)
@@ -241,6 +242,21 @@ class Judge:
 
 
 _ALL = ("atomicity", "durability", "structure", "recovery", "errors", "fsync", "behaviour")
+
+
+def holds_common(view: Plain, allowed: Sequence[Plain]) -> bool:
+    """Whether the view has whatever all allowed views have alike: a sync of everything promised it.
+
+    What a later operation in flight may have changed is not promised. Views that are not mappings
+    have no parts: then the whole must be one of the allowed.
+    """
+    if not all(type(each) is dict for each in (view, *allowed)):
+        return any(plain.same(view, each) for each in allowed)
+    return all(
+        key in view and plain.same(view[key], value)
+        for key, value in allowed[0].items()
+        if all(key in each and plain.same(each[key], value) for each in allowed)
+    )
 
 
 def _mismatch(result: Result, answer: Answer) -> tuple[str, str] | None:
