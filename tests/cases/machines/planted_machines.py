@@ -309,7 +309,8 @@ class RaisesByChoice(Machine):
 
     @action
     def up(self) -> None:
-        self.n += any_of(range(1, 3))
+        more = any_of(range(1, 3))
+        self.n += more
 
 
 class RaisesByLaterChoice(Machine):
