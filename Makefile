@@ -26,6 +26,7 @@ $(STAMP): pyproject.toml requirements-dev.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
 		-c requirements-dev.lock -e '.[dev]'
+	@$(BIN)/python -m compileall -q refute  # workers may not write: what they import is compiled here
 	@touch $@
 
 demo: $(STAMP)

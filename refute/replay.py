@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from refute import plain
@@ -91,7 +92,7 @@ class Replayer(Protocol):
     """How a kind of subject plays one case, in a fresh worker, under a hash seed."""
 
     def play(self, counterexample: Counterexample, hash_seed: int) -> Playback:
-        """Play the case once. Must not keep state between calls."""
+        """Play the case once. Called from several threads; must not keep state between calls."""
         ...
 
 
@@ -161,8 +162,12 @@ class Replayed:
 
 
 def replay(counterexample: Counterexample, replayer: Replayer) -> Replayed:
-    """Play the case under two hash seeds, and some more when they do not both break the claim."""
-    plays = [replayer.play(counterexample, seed) for seed in HASH_SEEDS]
+    """Play the case under two hash seeds, and some more when they do not both break the claim.
+
+    The first two are played at once, in threads: each waits for workers of its own.
+    """
+    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
+        plays = list(pool.map(lambda seed: replayer.play(counterexample, seed), HASH_SEEDS))
     if not all(p.broke for p in plays) and not all(p.error for p in plays):
         plays += [replayer.play(counterexample, seed) for seed in range(2, 2 + EXTRA_RUNS)]
     valid = [p for p in plays if not p.error]

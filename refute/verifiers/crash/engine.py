@@ -117,8 +117,8 @@ class _Search:
             return with_first(found, explorer, replayer) or (
                 "recovery of one image gave different results, but not again"
             )
-        if not self._budget.shrink:
-            return found
+        if not self._budget.shrink or found.minimal:
+            return found  # `replay` will tell whether it breaks in fresh processes
         played = replayer.play_case(found.case)
         if not played.broke:
             return "what seemed to break it did not in fresh processes: " + (
