@@ -11,6 +11,7 @@ import random
 import sys
 import textwrap
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -172,7 +173,12 @@ def loaded(directory: Path, seed: int) -> ModuleType:
     name = f"random_machine_{seed}"
     (directory / f"{name}.py").write_text(text)
     spec = importlib.util.spec_from_file_location(name, directory / f"{name}.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    return executed(name, spec)
+
+
+def executed(name: str, spec: ModuleSpec) -> ModuleType:
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -241,3 +247,14 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         assert compare(module.M.build()) >= 1
     finally:
         del sys.modules[module.__name__]
+
+
+def test_folds_over_sets_follow_the_canonical_order() -> None:
+    file = Path(__file__).parents[1] / "cases" / "machines" / "folds.py"
+    spec = importlib.util.spec_from_file_location("folds", file)
+    assert spec is not None
+    module = executed("folds", spec)
+    try:
+        assert compare(module.Folds.build()) > 60
+    finally:
+        del sys.modules["folds"]

@@ -35,6 +35,10 @@ class Light(enum.Enum):
 class Loose:
     n: int
 
+@dataclass(frozen=True)
+class Holds:
+    some: Set[RM]
+
 def helper(m, x):
     return x
 
@@ -96,6 +100,18 @@ STATEMENTS = {
     "self.other = 1": "not a path from self",
     "when(min(RM) == max(RM))": "min of RM",
     "for r in RM:\n    x = any_of(RM)": "any_of in a for loop",
+    "x = {frozenset(), {1}}": "where it is hashed",
+    "x = {(1, [2]) for r in RM}": "where it is hashed",
+    "x = Holds({r for r in RM})": "where it is hashed",
+    "x = sorted(self.q)": "sorted of RM",
+    "x = sorted([1, 2])": "sorted of a sequence",
+    "when(self.n is self.n)": "except with None and Enum members",
+    "for r in {r for r in RM}:\n    self.m[r] = True": "whose order is not fixed",
+    "x = {r for r in RM} | self.s\nfor r in x:\n    self.m[r] = True": "whose order is not fixed",
+    "x = [r for r in frozenset(self.q)]": "whose order is not fixed",
+    "x = list({r for r in RM})": "whose order is not fixed",
+    "x = list(self.s if self.n == 0 else {r for r in RM})": "whose order is not fixed",
+    "first, *rest = self.q": "an unpacking of Seq",
     "x = [r for r in RM][0] if any_of(RM) else 1": "any_of(…) inside an expression",
 }
 

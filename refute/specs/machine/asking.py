@@ -20,6 +20,11 @@ from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import claims_of
 
 LIMITS = Limits(cpu_s=20.0, wall_s=30.0)
+_ENDED = {
+    "timeout": "loading it did not end",
+    "died": "loading it ended the process",
+    "raised": "loading it raised",
+}
 _ERRORS = ("UsageError", "Unsupported", "UnreadableInput", "IllegalClaim")
 
 
@@ -94,9 +99,8 @@ def answer(outcome: Outcome, thing: str) -> Plain:
     value = outcome.value
     if outcome.kind != "returned" or type(value) is not dict:
         why = " ".join(p for p in (outcome.error, outcome.message, outcome.detail) if p)
-        raise UnreadableInput(
-            f"{thing} cannot be read: the worker {outcome.kind}: {why}", thing=thing
-        )
+        what = _ENDED.get(outcome.kind, f"the worker {outcome.kind}")
+        raise UnreadableInput(f"{thing} cannot be read: {what}: {why}", thing=thing)
     if "error" in value:
         raise _error(value["error"] if type(value["error"]) is dict else {}, thing)
     return value.get("value")

@@ -20,7 +20,7 @@ from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.containers import Map, Seq, Set
 from refute.specs.machine.expressions import BOOL, constant, number, orderable
 from refute.specs.machine.ir import Expr
-from refute.specs.machine.scope import MISSING, Scope, function_scope
+from refute.specs.machine.scope import MISSING, Scope, function_scope, union_parts
 
 MUTATORS = frozenset(
     {"add", "discard", "remove", "clear", "update", "append", "extend", "pop", "insert", "sort"}
@@ -103,6 +103,7 @@ class Calls(Comprehensions):
             else:
                 fresh = self.build.fresh(name)
                 lets.append((fresh, argument))
+                self.build.note(fresh, argument)
                 inner.env[name] = Expr("local", argument.type, (), fresh)
         self.build.inlining.append(function.__qualname__)
         try:
@@ -151,6 +152,8 @@ class Calls(Comprehensions):
             else self.lift(defaults[name], node)
             for name, field in kind.fields
         ]
+        for argument in given.arguments.values():
+            self.scope.hashable(argument)
         names = [name for name, _ in kind.fields]
         found = tuple((n, a.type) for n, a in zip(names, args, strict=True))
         return Expr("make", t.Rec(kind.name, found), tuple(args))
@@ -218,7 +221,7 @@ class Calls(Comprehensions):
             return Expr({"min": "least", "max": "most"}[op], kind, args)
         only = node.args[0]
         if isinstance(only, ast.GeneratorExp):
-            source = self._listed("list", only, only.elt)
+            source = self._listed("list", only, only.elt, folds=False)
         else:
             source = self._only(node)
         return Expr(op, self._orderable(self.element(source, node), op, node), (source,))
@@ -235,6 +238,16 @@ class Calls(Comprehensions):
 
     def _call_max(self, node: ast.Call, want: t.Type | None) -> Expr:
         return self._extreme("max", node)
+
+    def _call_sorted(self, node: ast.Call, want: t.Type | None) -> Expr:
+        """Sets, Sorts and maps only: their canonical order is the order of their elements."""
+        only = self._only(node)
+        elem = self._orderable(self.element(only, node), "sorted", node)
+        if not isinstance(only.type, t.SetOf | t.MapOf) and only.op not in ("domain", "keys"):
+            raise self.scope.refuse(
+                node, "sorted of a sequence", "sorted of a Set or an OrderedSort"
+            )
+        return Expr("toseq", t.SeqOf(elem), (only,))
 
     def _call_abs(self, node: ast.Call, want: t.Type | None) -> Expr:
         return Expr("abs", t.Int(0, None), (self._only(node),))
@@ -258,7 +271,7 @@ class Calls(Comprehensions):
     def _call_isinstance(self, node: ast.Call, want: t.Type | None) -> Expr:
         classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
         kinds: list[t.Type] = []
-        for part in _union_parts(classes):
+        for part in union_parts(classes):
             found = self.scope.static(part)
             if found in (bool, int):
                 kinds.append(BOOL if found is bool else t.Int())
@@ -287,21 +300,21 @@ class Calls(Comprehensions):
         if not node.args:
             kind: t.Type = t.SetOf(t.NEVER) if target is Set else t.SeqOf(t.NEVER, 0)
             return constant(frozenset() if target is Set else (), kind)
-        only = node.args[0]
+        only, named = node.args[0], self.scope.static(node.func)
         if isinstance(only, ast.GeneratorExp) and target is not Map:
-            return self._listed("set" if target is Set else "list", only, only.elt)
-        found = self.expr(only, want)
+            found = self._listed("set" if target is Set else "list", only, only.elt)
+        else:
+            found = self.expr(only, want)
         if target is Map:
             if isinstance(found.type, t.MapOf):
                 return found
             raise self.scope.refuse(node, "this map", "{k: … for k in Sort}")
         elem = self.element(found, node)
-        kind = t.SetOf(elem) if target is Set else t.SeqOf(elem)
-        return (
-            found
-            if found.type == kind
-            else Expr("toset" if target is Set else "toseq", kind, (found,))
-        )
+        if target is Set:
+            return Expr("toset", t.SetOf(elem), (found,), "Set" if target is named else None)
+        self.scope.fixed_order(node, found)
+        kind = t.SeqOf(elem)
+        return found if found.type == kind else Expr("toseq", kind, (found,))
 
     def _method(self, base: Expr, name: str, node: ast.Call) -> Expr:
         if name in MUTATORS and isinstance(base.type, t.SetOf | t.SeqOf | t.MapOf):
@@ -330,16 +343,6 @@ class Calls(Comprehensions):
             return Expr(_SET_TESTS[name], BOOL, (base, other))
         kind = t.join((base.type, other.type)) if name == "union" else base.type
         return Expr(_SET_METHODS[name], kind, (base, other))
-
-
-def _union_parts(classes: Sequence[ast.expr]) -> list[ast.expr]:
-    parts: list[ast.expr] = []
-    for node in classes:
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            parts += _union_parts([node.left, node.right])
-        else:
-            parts.append(node)
-    return parts
 
 
 def pure_body(scope: Scope) -> Expr:
@@ -376,6 +379,7 @@ def _let(
 ) -> Expr:
     found = calls.expr(value)
     name = calls.build.fresh("let")
+    calls.build.note(name, found)
     calls.bind(target, Expr("local", found.type, (), name))
     body = _pure(calls, rest, node)
     return Expr("let", body.type, (found, body), name)

@@ -22,9 +22,16 @@ class Comprehensions(Expressions):
         return self._listed("set", node, node.elt)
 
     def _listed(
-        self, op: str, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, elt: ast.expr
+        self,
+        op: str,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp,
+        elt: ast.expr,
+        folds: bool = True,
     ) -> Expr:
-        chain = self.chain(node.generators, lambda: self.expr(elt))
+        """folds: the result may depend on the order in which the sources are walked through."""
+        if op == "set":
+            self.scope.hashable(elt)
+        chain = self.chain(node.generators, lambda: self.expr(elt), folds and op == "list")
         kind = t.SetOf(chain.type) if op == "set" else t.SeqOf(chain.type)
         return Expr(op, kind, (chain,))
 
@@ -40,26 +47,32 @@ class Comprehensions(Expressions):
         chain = self._chained(node.generators, lambda: Expr("item", t.Nothing(), entry()))
         return Expr("mapping", self.map_type(pair[:1], pair[1:], want, node), (chain,))
 
-    def chain(self, generators: list[ast.comprehension], element: Chain) -> Expr:
+    def chain(
+        self, generators: list[ast.comprehension], element: Chain, folds: bool = False
+    ) -> Expr:
         """The clauses of a comprehension around its element; the type is the element's."""
 
         def item() -> Expr:
             found = element()
             return Expr("item", found.type, (found,))
 
-        return self._chained(generators, item)
+        return self._chained(generators, item, folds)
 
-    def _chained(self, generators: list[ast.comprehension], item: Chain) -> Expr:
+    def _chained(
+        self, generators: list[ast.comprehension], item: Chain, folds: bool = False
+    ) -> Expr:
         if not generators:
             return item()
         first, *rest = generators
         source = self.expr(first.iter)
         elem = self.element(source, first.iter)
+        if folds:
+            self.scope.fixed_order(first.iter, source)
         name = self.build.fresh("each")
         before = dict(self.scope.env)
         self.bind(first.target, Expr("local", elem, (), name))
         conditions = [self.truth(c) for c in first.ifs]
-        inner = self._chained(rest, item)
+        inner = self._chained(rest, item, folds)
         self.scope.env = before
         for condition in reversed(conditions):
             inner = Expr("if", inner.type, (condition, inner))

@@ -46,19 +46,31 @@ class Set(frozenset[E]):
     def __xor__(self, other: AbstractSet[D]) -> Set[E | D]:
         return Set(frozenset.__xor__(self, other))
 
+    def union(self, *others: Iterable[D]) -> Set[E | D]:
+        """As `|`, with any collections; a Set, so that its order is fixed."""
+        return Set(frozenset.union(self, *others))
+
+    def intersection(self, *others: Iterable[object]) -> Set[E]:
+        """As `&`, with any collections."""
+        return Set(frozenset.intersection(self, *others))
+
+    def difference(self, *others: Iterable[object]) -> Set[E]:
+        """As `-`, with any collections."""
+        return Set(frozenset.difference(self, *others))
+
     def add(self, element: E) -> None:
         """Write the set with the element."""
-        self._home(frozenset(self) | {element})
+        self._home(frozenset(self) | {hashable(element)})
 
     def discard(self, element: E) -> None:
         """Write the set without the element."""
-        self._home(frozenset(self) - {element})
+        self._home(frozenset(self) - {hashable(element)})
 
     def remove(self, element: E) -> None:
         """As `discard`; KeyError when the element is not in the set."""
         if element not in self:
             raise KeyError(element)
-        self._home(frozenset(self) - {element})
+        self._home(frozenset(self) - {hashable(element)})
 
     def clear(self) -> None:
         """Write the empty set."""
@@ -66,7 +78,7 @@ class Set(frozenset[E]):
 
     def update(self, elements: Iterable[E]) -> None:
         """Write the union with the elements."""
-        self._home(frozenset(self) | frozenset(elements))
+        self._home(frozenset(self) | frozenset(map(hashable, elements)))
 
 
 class Seq(tuple[E, ...]):
@@ -153,6 +165,13 @@ class Map(Mapping[K, V], Generic[K, V]):
 
     def __repr__(self) -> str:
         return f"Map({self._entries!r})"
+
+
+def hashable(value: Any) -> Any:
+    """A builtin set or list as Set or Seq, so that it can be an element of a set."""
+    if isinstance(value, set):
+        return Set(map(hashable, value))
+    return Seq(map(hashable, value)) if isinstance(value, list) else value
 
 
 def placed(value: D, home: Home) -> D:

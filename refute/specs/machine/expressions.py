@@ -223,8 +223,11 @@ class Expressions:
             self.element(right, node)
             inside = Expr("in", BOOL, (left, right))
             return inside if isinstance(op, ast.In) else Expr("not", BOOL, (inside,))
-        if isinstance(op, ast.Is | ast.IsNot) and t.Nothing() not in (left.type, right.type):
-            raise self.scope.refuse(node, "`is`, except with None,", "==")
+        identity = t.Nothing() in (left.type, right.type) or (
+            _enum(left.type) and _enum(right.type)
+        )
+        if isinstance(op, ast.Is | ast.IsNot) and not identity:
+            raise self.scope.refuse(node, "`is`, except with None and Enum members,", "==")
         if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
             if not _comparable(left.type, right.type):
                 kinds = f"{t.show(left.type)} with {t.show(right.type)}"
@@ -302,6 +305,7 @@ class Expressions:
         return Expr("seq", t.SeqOf(t.join(e.type for e in found), len(found)), found)
 
     def _Set(self, node: ast.Set, want: t.Type | None) -> Expr:
+        self.scope.hashable(ast.Tuple(node.elts))
         found = tuple(map(self.expr, node.elts))
         return Expr("setof", t.SetOf(t.join(e.type for e in found)), found)
 
@@ -353,6 +357,10 @@ def orderable(kind: t.Type) -> bool:
     return isinstance(kind, t.Int | t.Bool) or (
         isinstance(kind, t.Atoms) and kind.kind == "ordered"
     )
+
+
+def _enum(kind: t.Type) -> bool:
+    return all(isinstance(o, t.Atoms) and o.kind == "enum" for o in t.options(kind))
 
 
 def _comparable(left: t.Type, right: t.Type) -> bool:

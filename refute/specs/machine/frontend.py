@@ -257,7 +257,7 @@ class FrontEnd:
 
     def _process(self, function: types.FunctionType, fair: str) -> Process:
         if not inspect.isgeneratorfunction(function):
-            raise self._refuse(function, f"{function.__name__} without a yield", "@action")
+            raise self._refuse(function, f"{function.__name__} without a yield", "self = yield")
         params, body, statements = self._translated(function, process=True)
         line = function.__code__.co_firstlineno
         identity = frozenset(p.name for p in params)

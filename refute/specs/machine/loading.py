@@ -89,21 +89,20 @@ def _describe_module(module: str, settings: Mapping[str, Sequence[int]], only: s
     ]
     if only:
         machines = [_only(machines, module, only)]
-    unknown = set(settings)
-    made: list[Plain] = []
-    for cls in machines:
-        names = FrontEnd(cls, {}).names()
-        unknown -= names
-        chosen = {n: tuple(v) for n, v in settings.items() if n in names}
-        made += [translate(cls, row).to_plain() for row in combinations(chosen)]
+    names = {cls: FrontEnd(cls, {}).names() for cls in machines}
+    every = sorted(set().union(*names.values()))
+    unknown = set(settings) - set(every)
     if unknown and machines:
-        every = sorted(set().union(*(FrontEnd(cls, {}).names() for cls in machines)))
         raise UsageError(
             f"no machine here has a constant or Sort called {min(unknown)}",
             thing=min(unknown),
             possible=every,
             next_step=f"drop --set {min(unknown)}=…",
         )
+    made: list[Plain] = []
+    for cls in machines:
+        chosen = {n: tuple(v) for n, v in settings.items() if n in names[cls]}
+        made += [translate(cls, row).to_plain() for row in combinations(chosen)]
     return made
 
 

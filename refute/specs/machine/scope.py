@@ -12,7 +12,7 @@ import inspect
 import itertools
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +20,52 @@ from refute.errors import Unsupported
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.language import Const, Var
 from refute.specs.machine.resolve import Resolver
-from refute.specs.machine.types import Type
+from refute.specs.machine.types import SetOf, Type
 
 MISSING: Any = object()
+_MUTABLE = (ast.Set, ast.SetComp, ast.List, ast.ListComp, ast.Dict, ast.DictComp)
 
 
 @dataclasses.dataclass
 class Build:
-    """What all functions of one machine share while it is translated."""
+    """What all functions of one machine share while it is translated.
+
+    loose: the locals that hold a builtin set, which Python walks through in the order of hashes.
+    """
 
     cls: type
     resolver: Resolver
     variables: dict[str, Type] = dataclasses.field(default_factory=dict)
     constants: dict[str, int] = dataclasses.field(default_factory=dict)
     inlining: list[str] = dataclasses.field(default_factory=list)
+    loose: set[str] = dataclasses.field(default_factory=set)
     numbers: Iterator[int] = dataclasses.field(default_factory=itertools.count)
 
     def fresh(self, name: str) -> str:
         """A local's name that no other local of the machine has."""
         return f"{name}.{next(self.numbers)}"
+
+    def note(self, name: str, value: Expr) -> None:
+        """Remember whether a local that gets this value may hold a builtin set."""
+        if self.is_loose(value):
+            self.loose.add(name)
+
+    def is_loose(self, value: Expr) -> bool:
+        """Whether the value may be a builtin set in Python, not a Set with its fixed order."""
+        if not isinstance(value.type, SetOf):
+            return False
+        match value.op:
+            case "setof" | "set":
+                return True
+            case "toset":
+                return bool(value.data != "Set")
+            case "const":
+                return bool(len(value.data) > 2)
+            case "if" | "let":
+                return any(map(self.is_loose, value.args[1:]))
+            case "local":
+                return value.data in self.loose
+        return value.op in ("|", "&", "^", "diff") and self.is_loose(value.args[0])
 
 
 @dataclasses.dataclass
@@ -68,6 +95,21 @@ class Scope:
     def refuser(self, node: ast.AST) -> Callable[[str, str], Exception]:
         """`refuse` with the place filled in."""
         return lambda construct, instead: self.refuse(node, construct, instead)
+
+    def hashable(self, node: ast.AST) -> None:
+        """Refuse a builtin set, list or dict where Python would hash it, as classes do for real."""
+        if isinstance(node, ast.Tuple):
+            for part in node.elts:
+                self.hashable(part)
+        builtin = isinstance(node, ast.Call) and self.static(node.func) in (set, list, dict)
+        if builtin or isinstance(node, _MUTABLE):
+            raise self.refuse(node, "a set, list or dict where it is hashed", "Set(…) or Seq(…)")
+
+    def fixed_order(self, node: ast.AST, source: Expr) -> None:
+        """Refuse a walk whose result may depend on the order of a builtin set."""
+        if self.build.is_loose(source):
+            what = "a walk through a builtin set, whose order is not fixed,"
+            raise self.refuse(node, what, "Set(…) around it")
 
     def live(self, name: str) -> Any:
         """The Python object a global, closure or builtin name stands for, or MISSING."""
@@ -134,6 +176,17 @@ def function_scope(
     if states is None:
         states = {tree.args.args[0].arg: "read"} if tree.args.args else {}
     return Scope(build, function, tree, name, states)
+
+
+def union_parts(classes: Sequence[ast.expr]) -> list[ast.expr]:
+    """The classes of `isinstance`, with `A | B` taken apart."""
+    parts: list[ast.expr] = []
+    for node in classes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            parts += union_parts([node.left, node.right])
+        else:
+            parts.append(node)
+    return parts
 
 
 def is_var(found: Any) -> bool:

@@ -231,6 +231,7 @@ class Statements:
                         part, "any_of(…) next to another expression", "two statements"
                     )
                 fresh = self.scope.build.fresh("side")
+                self.scope.build.note(fresh, found)
                 chosen.append(Assign(fresh, found, node.lineno))
                 found = Expr("local", found.type, (), fresh)
             stores.append((place, found))
@@ -261,7 +262,8 @@ class Statements:
             fresh = self.scope.build.fresh("parts")
             whole = Expr("local", value.type, (), fresh)
             if not isinstance(value.type, t.Tuple) or len(value.type.items) != len(target.elts):
-                raise self.scope.refuse(node, f"an unpacking of {t.show(value.type)}", "a tuple")
+                instead = "a tuple; for a sequence x[0] and x[1:]"
+                raise self.scope.refuse(node, f"an unpacking of {t.show(value.type)}", instead)
             made: list[Stmt] = [Assign(fresh, value, node.lineno)]
             for at, part in enumerate(target.elts):
                 made += self._store(part, self.calls.index(whole, number(at), node), node)
@@ -284,6 +286,7 @@ class Statements:
                 node, f"an assignment to {name}, which says which process this is,", "another name"
             )
         made = self.names.setdefault(name, self.scope.build.fresh(name))
+        self.scope.build.note(made, value)
         kinds = [value.type]
         kinds += [self.locals[made]] if made in self.locals else []
         kinds += [self.known[name]] if name in self.known else []
@@ -323,6 +326,7 @@ class Statements:
     def _for(self, node: ast.For) -> Stmt:
         source = self.calls.expr(node.iter)
         elem = self.calls.element(source, node.iter)
+        self.scope.fixed_order(node.iter, source)
         self.loops.append("for")
         fresh = self.scope.build.fresh("each")
         head = self._store(node.target, Expr("local", elem, (), fresh), node)

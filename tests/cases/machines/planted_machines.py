@@ -322,5 +322,6 @@ class RaisesByLaterChoice(Machine):
     def worker(self) -> Steps[Self]:
         while True:
             low, high = any_of((False, True)), any_of(range(2))
-            assert not low or high == 0
+            assert not low or high == self.n
             self = yield
+            self.n = 0
