@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,6 +15,7 @@ from refute.errors import UsageError
 from refute.evidence import Evidence
 from refute.plain import Plain
 from refute.sandbox import Worker
+from refute.site import Site
 from refute.specs.machine import Reaches, Satisfies
 from refute.specs.machine.asking import Found, find_machines
 from refute.specs.machine.settings import parse_settings
@@ -49,6 +50,26 @@ def test_a_universal_property_is_refuted_by_a_replayed_trace() -> None:
     assert steps[-1].changes == {"log": "{}"}
     assert evidence["well_defined"].verdict is Verdict.EXHAUSTED
     assert evidence["well_defined"].statistics["distinct"] == 4
+
+
+class Counting(Site):
+    """Counts the workers that load the machine's module."""
+
+    opened: ClassVar[list[int]] = []
+
+    def subject_worker(self, *args: Any, **kwargs: Any) -> Worker:
+        self.opened.append(args[2] if len(args) > 2 else kwargs.get("hash_seed", 0))
+        return super().subject_worker(*args, **kwargs)
+
+
+def test_cases_of_one_machine_are_played_in_one_fresh_worker_per_hash_seed() -> None:
+    machines = found("Ring")
+    site = Counting(machines.site.subject_tree, machines.site.spec_tree, machines.site.roots)
+    Counting.opened.clear()
+    results = check(machines.claims, BUDGET, site)
+    shown = [e.witness for e in results if e.existential]
+    assert len(shown) == 2 and all(w is not None and w.runs == w.broke == 2 for w in shown)
+    assert Counting.opened == [0, 0, 1]  # the description, then the plays
 
 
 def test_never_reached_is_refuted_by_exhaustion_that_a_second_engine_confirms() -> None:

@@ -25,7 +25,7 @@ from refute.specs.machine.asking import describe
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
-from refute.verifiers.model.playing import MachineReplayer
+from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 
 NAME = "model checker (compiled Python, breadth-first)"
 SECOND = "tree walk of the IR"
@@ -59,6 +59,9 @@ class ModelChecker:
     cost = 1
     search = SEARCH
 
+    def __init__(self) -> None:
+        self._played: Played = {}
+
     def declines(self, claim: Claim) -> str:
         """Takes every statement of kind "machine"."""
         return "" if claim.statement.kind == "machine" else "not a claim about a machine"
@@ -77,11 +80,18 @@ class ModelChecker:
             raise
         except RefuteError as error:
             return [self._unknown(str(error)) for _ in claims]
-        return [self._finding(claim, searched) for claim in claims]
+        findings = [self._finding(claim, searched) for claim in claims]
+        proposed = [
+            (claim, case)
+            for claim, finding in zip(claims, findings, strict=True)
+            for case in finding.counterexamples[:1]
+        ]
+        self._played = play_together(proposed, site, budget)
+        return findings
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays traces on the real class."""
-        return MachineReplayer(claim, site, budget)
+        return MachineReplayer(claim, site, budget, self._played)
 
     def _unknown(self, reason: str) -> Finding:
         return Finding(self.name, self.version, Verdict.UNKNOWN, reason=reason)

@@ -7,26 +7,62 @@ may refute alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
+from refute import plain
 from refute.budget import Budget
 from refute.claim import Claim
 from refute.errors import RefuteError
 from refute.plain import Plain
-from refute.replay import Counterexample, Playback
+from refute.replay import HASH_SEEDS, Counterexample, Playback
 from refute.sandbox import Limits, Worker
 from refute.site import Site
 from refute.specs.machine.asking import answer, describe
+from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.confirm import differences
 
 PLAY = "refute.specs.machine.loading:play"
 WALK = "refute.verifiers.model.confirm:walk"
 
 
+Played = dict[Hashable, Playback]
+
+
+def play_together(
+    proposed: Sequence[tuple[Claim, Counterexample]], site: Site, budget: Budget
+) -> Played:
+    """The cases of several claims about one machine, played in one fresh worker per hash seed.
+
+    A case that could not be played is left out, and so are those after a worker's death: they
+    are played again, each in a worker of its own.
+    """
+    played: Played = {}
+    for seed in HASH_SEEDS if len(proposed) > 1 else ():
+        first = proposed[0][0]
+        try:
+            with site.subject_worker(first, Limits.from_budget(budget), seed) as worker:
+                ir = describe(worker, first.subject, first.statement.params["constants"])
+                for claim, case in proposed:
+                    playback = MachineReplayer(claim, site, budget).play_in(worker, ir, case)
+                    if claim.covers == first.covers and not playback.error:
+                        played[_key(claim, case, site, seed)] = playback
+        except RefuteError:
+            continue
+    return played
+
+
+def _key(claim: Claim, case: Counterexample, site: Site, seed: int) -> Hashable:
+    return claim.name, site, seed, plain.digest(claim.statement.params), plain.digest(case.inputs)
+
+
 class MachineReplayer:
     """Plays the traces of counterexamples to one claim."""
 
-    def __init__(self, claim: Claim, site: Site, budget: Budget) -> None:
+    def __init__(
+        self, claim: Claim, site: Site, budget: Budget, played: Played | None = None
+    ) -> None:
+        """played: plays of this group's cases, each of which is used once."""
+        self.played = {} if played is None else played
         self.claim = claim
         self.site = site
         self.limits = Limits.from_budget(budget)
@@ -35,21 +71,30 @@ class MachineReplayer:
 
     def play(self, counterexample: Counterexample, hash_seed: int) -> Playback:
         """Play every trace of the case; broke when each of them shows what it should."""
+        known = self.played.pop(_key(self.claim, counterexample, self.site, hash_seed), None)
+        if known is not None:
+            return known
+        try:
+            with self.site.subject_worker(self.claim, self.limits, hash_seed) as worker:
+                ir = describe(worker, self.claim.subject, self.constants)
+                return self.play_in(worker, ir, counterexample)
+        except RefuteError as error:
+            return Playback(broke=False, error=error.message)
+
+    def play_in(self, worker: Worker, ir: MachineIR, counterexample: Counterexample) -> Playback:
+        """Play the case in a worker that did nothing but play. Raises RefuteError."""
         cases = _cases(counterexample.inputs)
         if not cases:
             return Playback(broke=False, error="the case holds no trace")
         wrong = [c["property"] for c in cases if self.prop and c.get("property") != self.prop]
         if wrong:
             return Playback(broke=False, error=f"the case is about {wrong[0]}, not {self.prop}")
-        try:
-            with self.site.subject_worker(self.claim, self.limits, hash_seed) as worker:
-                return self._play(worker, cases)
-        except RefuteError as error:
-            return Playback(broke=False, error=error.message)
+        return self._play(worker, ir, cases)
 
-    def _play(self, worker: Worker, cases: Sequence[Mapping[str, Plain]]) -> Playback:
+    def _play(
+        self, worker: Worker, ir: MachineIR, cases: Sequence[Mapping[str, Plain]]
+    ) -> Playback:
         subject = self.claim.subject
-        ir = describe(worker, subject, self.constants)
         plays = answer(worker.call(PLAY, subject, dict(self.constants), list(cases)), subject)
         if type(plays) is not list or len(plays) != len(cases):
             return Playback(broke=False, error="the worker did not play every trace")
