@@ -66,6 +66,7 @@ claim(
             "truncate": {"path": OneOf("/a", "/b"), "size": OneOf(0, 1, 5000, 300000)},
             "unlink": {"path": OneOf("/a", "/b")},
             "maximum_write": {},
+            "unmount": {},
         },
         observe=[("statfs",)],
         device=DEVICE,
@@ -225,6 +226,22 @@ claim(
     covers=["journalfs/device.py"],
 )
 
+
+claim(
+    "many commits in a row stay durable",
+    CrashConsistent(
+        FS,
+        property="durability",
+        structure="fsck:problems",
+        operations=[("create", "/a"), ("unlink", "/a"), ("fsync", "/")],
+        setups={},
+        near_full=False,
+        depth=5,
+        subsets=0,
+        samples=0,
+    ),
+    covers=["journalfs/journal.py"],
+)
 
 # The crash claims share one search and come last: they take what time is left.
 OPERATIONS = [

@@ -165,7 +165,7 @@ class Journal:
 
 
 def _pack_record(block_size: int, number: int, blocks: dict[int, bytes]) -> bytes:
-    """The record block of a transaction."""
+    """The record block of transaction `number`. blocks: new contents by place, in order."""
     places = Struct(f"<{len(blocks)}I").pack(*blocks)
     header = _HEADER.pack(_MAGIC, 0, number, len(blocks))
     checksum = _checksum(header[_CHECKED_FROM:] + places, list(blocks.values()))

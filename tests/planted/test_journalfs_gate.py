@@ -1,0 +1,96 @@
+"""The gate on every patch of examples/journalfs/changes: wrong ones are refuted with a smallest
+sequence, right ones accepted. The brute-force explorer judges the same patches independently.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from refute.budget import Budget
+from refute.gate.flow import gate
+from refute.record import Run
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "journalfs"
+CHANGES = EXAMPLE / "changes"
+IDENTITY = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "author",
+    "GIT_AUTHOR_EMAIL": "author@example.org",
+    "GIT_COMMITTER_NAME": "author",
+    "GIT_COMMITTER_EMAIL": "author@example.org",
+}
+
+# patch → claims of which at least one must be refuted, and in how many operations at most
+WRONG = {
+    "01-rename-two-transactions": ({"atomicity", "structure"}, 2),
+    "02-inode-freed-first": ({"structure"}, 2),
+    "03-bitmap-in-place": ({"structure"}, 1),
+    "04a-no-barrier-before-checkpoint": ({"atomicity", "structure"}, 2),
+    "04b-no-barrier-after-checkpoint": ({"atomicity", "structure"}, 2),
+    "05-stale-record-replayed": ({"atomicity", "durability"}, 3),
+    "06a-checksum-of-record-only": ({"atomicity", "structure"}, 1),
+    "06b-checksum-of-first-sectors": ({"atomicity", "structure"}, 2),
+    "07-truncate-two-transactions": ({"structure"}, 3),
+    "08-rename-keeps-replaced-link": ({"structure"}, 3),
+    "09-bitmap-cache-not-rolled-back": ({"errors", "structure"}, 4),
+    "10-fsync-skips-clean-files": ({"durability"}, 2),
+    "11a-recovery-replays-both-slots": ({"durability", "recovery", "structure"}, 3),
+    "11b-recovery-forgets-first": ({"recovery", "structure"}, 1),
+    "12a-short-write-ignored": ({"errors", "fsync"}, 2),
+    "12b-fsync-error-ignored": ({"errors", "fsync"}, 2),
+    "12c-cache-kept-after-failed-write": ({"errors"}, 1),
+    "12d-failed-flush-repeated": ({"fsync"}, 3),
+}
+RIGHT = ("right-async-commit", "right-rename", "right-skip-unchanged")
+
+
+@pytest.fixture
+def judged(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
+    """What the gate says of a patch on a branch of a repository made from the example."""
+    tree = tmp_path / "repository"
+    leave_out = shutil.ignore_patterns("__pycache__", ".refute")
+    shutil.copytree(EXAMPLE, tree, ignore=leave_out)
+
+    def git(*arguments: str) -> None:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        subprocess.run(
+            ["git", *arguments], cwd=tree, env=kept | IDENTITY, check=True, capture_output=True
+        )
+
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "base")
+    git("switch", "--quiet", "--create", "change")
+    git("apply", "--index", f"changes/{request.param}.patch")
+    git("commit", "--quiet", "--message", "change")
+    yield gate(tree, base="main", budget=Budget(cpu_s=600, wall_s=600))
+
+
+def test_every_patch_is_judged() -> None:
+    assert {path.stem for path in CHANGES.glob("*.patch")} == {*WRONG, *RIGHT}
+
+
+@pytest.mark.parametrize(("judged", "name"), [(n, n) for n in WRONG], indirect=["judged"])
+def test_a_wrong_change_is_refuted_with_its_smallest_sequence(judged: Run, name: str) -> None:
+    properties, operations = WRONG[name]
+    assert (judged.decision, judged.exit_code) == ("refuted", 1)
+    broken = {
+        result.claim.name.removeprefix("crash "): len(witness.counterexample.steps)
+        for result in judged.results
+        if (witness := result.evidence.witness) is not None
+    }
+    assert broken.keys() & properties
+    assert min(broken.values()) <= operations
+
+
+@pytest.mark.parametrize("judged", RIGHT, indirect=True)
+def test_a_right_change_is_accepted(judged: Run) -> None:
+    assert judged.reasons == ()
+    assert (judged.decision, judged.exit_code) == ("accepted", 0)
+    assert all(line.status in ("covered", "exempt") for line in judged.coverage)
