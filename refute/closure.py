@@ -16,6 +16,7 @@ import functools
 import hashlib
 import os
 import stat
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -111,10 +112,13 @@ def _imports(digest: str, source: bytes) -> _Imports:
     return _PARSED[digest]
 
 
+_PARSING = threading.Lock()  # catch_warnings and CPython 3.11's ast.parse bear one thread only
+
+
 def parse(source: bytes) -> ast.Module | None:
     """The syntax tree of a source text; None when it is not Python. Runs nothing of it."""
     try:
-        with warnings.catch_warnings():
+        with _PARSING, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

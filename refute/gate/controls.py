@@ -8,6 +8,7 @@ and trees come from the base (from the head for new claims), applied outside any
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from refute.check import check, unknown
 from refute.claim import Claim, Verdict
 from refute.gate.hints import Hints
 from refute.gate.judging import SPENT, groups
+from refute.gate.parallel import at_once
 from refute.gate.session import Findings, Session, frozen
 from refute.record import ClaimResult
 from refute.site import Site
@@ -35,9 +37,12 @@ def judge_controls(session: Session, findings: Findings, claims: Sequence[Claim]
             [c for name, c in pairs if name == control and (c in session.new_claims) is new],
         )
     ]
-    for number, (control, group) in enumerate(todo):
-        share = SHARE / (len(todo) - number)
-        findings.controls += _judge_control(session, control, group, share)
+    questions = [
+        functools.partial(_judge_control, session, control, group, SHARE / (len(todo) - number))
+        for number, (control, group) in enumerate(todo)
+    ]
+    for results in at_once(questions):
+        findings.controls += results
 
 
 def _judge_control(

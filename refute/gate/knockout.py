@@ -9,6 +9,7 @@ everything it depended on; one that survived is tried again next time.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from refute.config import needs_no_claim, read_exemptions
 from refute.gate.hints import Hints
 from refute.gate.judging import SPENT, groups, ran_out
 from refute.gate.mutants import Knockout, Unsplittable, knockouts
+from refute.gate.parallel import at_once
 from refute.gate.session import Findings, Session, frozen
 from refute.gate.spec_changes import spec_files
 from refute.globs import matches
@@ -45,12 +47,19 @@ def judge_coverage(session: Session, findings: Findings) -> None:
     units = charged_units(session)
     exempt = read_exemptions(session.base_dir, session.config)
     judge = _Judge(session)
-    for number, unit in enumerate(units):
+
+    def ask(unit: Unit, share: float) -> Coverage:
         if str(unit) in exempt:
-            findings.coverage.append(_line(unit, EXEMPT, detail="on the base's exemption list"))
-            continue
+            return _line(unit, EXEMPT, detail="on the base's exemption list")
         session.progress(f"knocking out {unit}")
-        findings.coverage.append(judge.cover(unit, SHARE / (len(units) - number)))
+        return judge.cover(unit, share)
+
+    questions = [
+        functools.partial(ask, unit, SHARE / (len(units) - number))
+        for number, unit in enumerate(units)
+    ]
+    for line in at_once(questions):
+        findings.coverage.append(line)
 
 
 def charged_units(session: Session) -> tuple[Unit, ...]:
@@ -191,10 +200,8 @@ class _Judge:
     def _plan(self, unit: Unit, reaching: list[list[Claim]]) -> Iterator[tuple[list[Claim], bool]]:
         """Whom to ask, and whether with a small budget; who noticed last goes first."""
         last = self._noticed.get(unit.file)
-        if last is not None and any(last in group for group in reaching):
-            yield [last], True
         for small in (True, False):
-            for group in reaching:
+            for group in sorted(reaching, key=lambda group: last not in group):
                 yield group, small
 
     def _tree(self, file: str, source: bytes, claims: Sequence[Claim]) -> Path:

@@ -251,7 +251,9 @@ def _returns_only(node: ast.FunctionDef | ast.AsyncFunctionDef, value: str) -> b
     last = body[0]
     if len(body) != 1 or not isinstance(last, ast.Return):
         return False
-    return (ast.unparse(last.value) if last.value else "None") == ast.unparse(ast.parse(value))
+    tree = parse(value.encode())
+    returned = ast.unparse(last.value) if last.value else "None"
+    return tree is not None and returned == ast.unparse(tree)
 
 
 def _class(text: _Text, node: ast.ClassDef) -> Iterator[Knockout]:

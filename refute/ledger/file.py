@@ -11,6 +11,7 @@ import contextlib
 import os
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,9 +42,13 @@ class LedgerFile:
         self.path = path
         self.note = note
         self._key = key
+        self._lock = threading.RLock()  # one connection serves the threads of one gate
         with self._sound():
             self._database = sqlite3.connect(
-                str(path) if path else ":memory:", timeout=_BUSY_S, isolation_level=None
+                str(path) if path else ":memory:",
+                timeout=_BUSY_S,
+                isolation_level=None,
+                check_same_thread=False,
             )
             self._database.execute("PRAGMA trusted_schema = OFF")
             if path is None:
@@ -101,7 +106,8 @@ class LedgerFile:
     @contextlib.contextmanager
     def _sound(self) -> Iterator[None]:
         try:
-            yield
+            with self._lock:
+                yield
         except sqlite3.OperationalError as error:
             if "malformed" in str(error) or "not a database" in str(error):
                 raise foreign(self.path, str(error)) from error

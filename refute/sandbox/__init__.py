@@ -6,6 +6,6 @@ section 6 has the reasons; `refute.sandbox.jail` says what a worker can see.
 
 from refute.sandbox.limits import Limits
 from refute.sandbox.outcome import Handle, Outcome, Remote
-from refute.sandbox.worker import Worker, open_worker
+from refute.sandbox.worker import Worker, open_worker, stopped_workers
 
-__all__ = ["Handle", "Limits", "Outcome", "Remote", "Worker", "open_worker"]
+__all__ = ["Handle", "Limits", "Outcome", "Remote", "Worker", "open_worker", "stopped_workers"]

@@ -8,9 +8,11 @@ it started, and that is an outcome like any other.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -26,6 +28,24 @@ from refute.sandbox.processes import use
 from refute.sandbox.wire import WireError
 
 _numbers = itertools.count(1)
+_open: weakref.WeakSet[Worker] = weakref.WeakSet()
+_stopping = False
+
+
+@contextlib.contextmanager
+def stopped_workers() -> Iterator[None]:
+    """Kill all workers of this process, and refuse new ones until the context ends.
+
+    For an interrupt while other threads wait for workers: their calls end as "died".
+    """
+    global _stopping
+    _stopping = True
+    try:
+        for worker in list(_open):
+            worker.kill()
+        yield
+    finally:
+        _stopping = False
 
 
 def open_worker(
@@ -48,6 +68,8 @@ def open_worker(
     isolation: "auto" takes what the kernel allows and `Worker.isolation` says what that was; the
     other values are for tests.
     """
+    if _stopping:
+        raise SandboxError("no worker is started any more: the run was interrupted", thing="worker")
     dialect: Dialect = PythonDialect() if command is None else CommandDialect()
     order = Order(
         tree=tree,
@@ -78,6 +100,7 @@ class Worker:
         self._end: Outcome | None = None
         self._closed = False
         self._asking = False
+        _open.add(self)
 
     def call(
         self,
@@ -123,6 +146,11 @@ class Worker:
         if not self._closed:
             self._closed = True
             self._cpu_s = max(self._cpu_s, stop(self._started))
+
+    def kill(self) -> None:
+        """Kill the supervisor, and so all of the worker, from any thread; `close` is still due."""
+        with contextlib.suppress(ProcessLookupError):
+            self._started.process.kill()
 
     def __enter__(self) -> Self:
         return self

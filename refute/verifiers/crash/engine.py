@@ -79,7 +79,7 @@ class _Search:
         self._budget = budget
         self._site = site
         self._progress = progress
-        self._started = (time.monotonic(), time.process_time())
+        self._started = (time.monotonic(), time.thread_time())
         self._subject = Subject(claims[0], site, budget)
         self._recovery = Recovery(
             self._subject.name,
@@ -105,7 +105,7 @@ class _Search:
 
     def _spent(self) -> float:
         workers = self._subject.spent() + self._recovery.spent()
-        return time.process_time() - self._started[1] + workers
+        return time.thread_time() - self._started[1] + workers
 
     def _confirmed(self, found: Found, explorer: Explorer) -> Found | str:
         """The case, smaller, when it breaks in fresh processes; else why it does not count."""

@@ -200,6 +200,8 @@ class Explorer:
         self.progress(f"crash: {violation.property} seems broken: {violation.observed}")
         if self.wanted <= set(self.found):
             raise Stop("every property is broken")
+        if not self.budget.shrink:  # whoever wants no small case wants one refutation, no more
+            raise Stop(f"the search ended at the first violation, of {violation.property}")
         if self._deadline is None:
             self._deadline = max(2 * self.counts.states, PATIENCE)
 

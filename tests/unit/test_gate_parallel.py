@@ -1,0 +1,70 @@
+"""Questions asked at once: answers in order, troubles in turn, an interrupt ends the workers."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from refute.errors import SandboxError
+from refute.gate.parallel import at_once
+from refute.sandbox import Limits, Outcome, open_worker, stopped_workers
+
+HANGS = "import time\n\ndef hang() -> None:\n    time.sleep(60)\n"
+
+
+def test_answers_come_in_the_order_of_the_questions() -> None:
+    second_is_done = threading.Event()
+
+    def first() -> int:
+        assert second_is_done.wait(30)
+        return 1
+
+    def second() -> int:
+        second_is_done.set()
+        return 2
+
+    assert list(at_once([first, second])) == [1, 2]
+    assert list(at_once([])) == []
+
+
+def test_an_error_is_raised_in_its_turn_and_what_came_before_is_kept() -> None:
+    def broken() -> int:
+        raise ValueError("no answer")
+
+    found: list[int] = []
+    with pytest.raises(ValueError, match="no answer"):
+        for answer in at_once([lambda: 1, broken, lambda: 3]):
+            found.append(answer)
+    assert found == [1]
+
+
+def test_an_interrupt_ends_the_workers_that_others_wait_for(tmp_path: Path) -> None:
+    (tmp_path / "subject.py").write_text(HANGS)
+    outcomes: list[Outcome] = []
+    running = threading.Event()
+
+    def wait() -> None:
+        with open_worker(tmp_path, None, (".",), Limits(wall_s=60)) as worker:
+            running.set()
+            outcomes.append(worker.call("subject:hang"))
+
+    def interrupt() -> None:
+        assert running.wait(30)
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(at_once([interrupt, functools.partial(wait)]))
+    assert [o.kind for o in outcomes] == ["died"]
+    assert time.monotonic() - started < 50
+
+
+def test_no_worker_starts_while_all_are_stopped(tmp_path: Path) -> None:
+    with stopped_workers(), pytest.raises(SandboxError, match="interrupted"):
+        open_worker(tmp_path, None, (".",), Limits())
+    with open_worker(tmp_path, None, (".",), Limits()) as worker:
+        assert worker.alive
