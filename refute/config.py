@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from refute import plain
@@ -165,14 +165,14 @@ def all_exemptions(tree: Path, config: Config) -> tuple[str, ...]:
     return tuple(found)
 
 
-def needs_no_claim(path: str, config: Config, imported: Iterable[str] = ()) -> bool:
-    """Whether a file is excluded, a document, a claims module, or a test that nothing imports.
+def needs_no_claim(path: str, config: Config, read: Collection[str] = ()) -> bool:
+    """Whether a file is excluded, or a document, claims module or test that no subject reads.
 
-    imported: the files in some subject's closure; a test that a subject imports is code.
+    read: the files that some subject may read; those are code whatever their name says.
     """
-    if matches(path, (*config.exclude, *DOCUMENT_GLOBS, *config.claims)):
+    if matches(path, config.exclude):
         return True
-    return matches(path, TEST_GLOBS) and path not in set(imported)
+    return path not in read and matches(path, (*DOCUMENT_GLOBS, *TEST_GLOBS, *config.claims))
 
 
 def render(values: Mapping[str, Plain]) -> str:

@@ -17,7 +17,7 @@ from refute.change.trees import (
     read_commit,
     read_worktree,
 )
-from refute.change.units import Unit, changed_units
+from refute.change.units import Unit, changed_units, same_syntax
 from refute.errors import GitError
 
 ADDED, DELETED, CHANGED = "added", "deleted", "changed"
@@ -55,8 +55,9 @@ def compare(repository: Repository, base: Tree, head: Tree) -> tuple[FileChange,
             continue
         text = before is not None and before.kind in _TEXT
         old = base.content(repository, path) if text else None
-        units = changed_units(path, old, head.content(repository, path))
-        found.append(FileChange(path, kind, units, same_syntax=text and not units))
+        new = head.content(repository, path)
+        same = old is not None and same_syntax(old, new)
+        found.append(FileChange(path, kind, changed_units(path, old, new), same_syntax=same))
     return tuple(found)
 
 

@@ -21,8 +21,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTION, CLASS, BINDING, IMPORT, STATEMENT = "function", "class", "binding", "import", "statement"
 UNREADABLE = "unreadable"
 
-# Bindings that only tools and star imports read.
-_SILENT_NAMES = frozenset({"__all__"})
+# Future imports that change nothing a claim could notice; the claims are judged again all the same.
+_SILENT_FUTURES = frozenset({"annotations"})
+_TYPE_CHECKING = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING"})
+_OVERLOADS = frozenset({"overload", "typing.overload", "t.overload", "typing_extensions.overload"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +59,8 @@ def changed_units(file: str, before: bytes | None, after: bytes) -> tuple[Unit, 
     old_module = parse(before) if before is not None else None
     before_pieces = pieces(old_module) if old_module is not None else []
     old, new = _texts(before_pieces), pieces(module)
-    rebound = _rebound(before_pieces, new)
+    rebound = _rebound(before_pieces, new) if before is not None else frozenset()
+    thinned = _thinned(before_pieces, new)
     texts = _texts(new)
     used = {name for piece in new if piece.kind != IMPORT for name in piece.names}
     found = []
@@ -72,9 +75,22 @@ def changed_units(file: str, before: bytes | None, after: bytes) -> tuple[Unit, 
             charged = charged and not set(bound_names(piece.node)) & used
         elif piece.kind == STATEMENT:
             charged = fresh
+        elif piece.kind == CLASS:
+            charged = charged or piece.qualname in thinned
         if charged or (piece.kind != IMPORT and piece.names & rebound):
             found.append(Unit(file, piece.qualname, piece.kind, piece.node.lineno))
     return tuple(dict.fromkeys(found))
+
+
+def same_syntax(before: bytes, after: bytes) -> bool:
+    """Whether two sources are equal but for formatting, comments and docstrings.
+
+    More than `changed_units` being empty: what was deleted or moved leaves no changed unit.
+    """
+    old, new = parse(before), parse(after)
+    if old is None or new is None:
+        return False
+    return ast.dump(without_docstrings(old)) == ast.dump(without_docstrings(new))
 
 
 def _is_field(piece: Piece) -> bool:
@@ -104,15 +120,15 @@ def _texts(found: Sequence[Piece]) -> dict[tuple[str, str], list[str]]:
 
 def pieces(module: ast.Module) -> list[Piece]:
     """All units of a module in order; docstrings are taken out of the module in place."""
-    return [
-        p for p in _pieces(without_docstrings(module).body, "") if p.qualname not in _SILENT_NAMES
-    ]
+    return list(_pieces(without_docstrings(module).body, ""))
 
 
 def _pieces(body: Sequence[ast.stmt], prefix: str) -> Iterator[Piece]:
     for number, node in enumerate(body):
+        if _is_silent(node):
+            continue
         if isinstance(node, Function):
-            if not is_never_run(node):
+            if not (is_never_run(node) or _is_overload(node, body[number + 1 :])):
                 yield _piece(prefix + node.name, FUNCTION, node, node)
         elif isinstance(node, ast.ClassDef):
             header = copy.copy(node)
@@ -123,15 +139,44 @@ def _pieces(body: Sequence[ast.stmt], prefix: str) -> Iterator[Piece]:
             for name in bound_names(node):
                 yield _piece(prefix + name, IMPORT, node, _one_import(node, name))
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and bound_names(node):
-            if not (isinstance(node, ast.AnnAssign) and node.value is None and not prefix):
+            if prefix or not _declares(node):
                 yield _piece(prefix + bound_names(node)[0], BINDING, node, node)
         elif not _is_text(node) and not isinstance(node, ast.Pass):
             yield from _statement(node, prefix, number)
 
 
+def _is_silent(node: ast.stmt) -> bool:
+    """Whether only tools read it: `__all__` as a list of names, a future import of annotations."""
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+        return {alias.name for alias in node.names} <= _SILENT_FUTURES
+    targets, value = _targets(node), getattr(node, "value", None)
+    return (
+        [ast.unparse(t) for t in targets] == ["__all__"]
+        and isinstance(value, ast.List | ast.Tuple)
+        and all(isinstance(item, ast.Constant) for item in value.elts)
+        and not _calls(node)
+    )
+
+
+def _declares(node: ast.stmt) -> bool:
+    """Whether it only says a name's type, without a call that runs when the module is loaded."""
+    return isinstance(node, ast.AnnAssign) and node.value is None and not _calls(node)
+
+
+def _calls(node: ast.stmt) -> bool:
+    return any(isinstance(n, ast.Call | ast.NamedExpr | ast.Await) for n in ast.walk(node))
+
+
+def _is_overload(node: Function, later: Sequence[ast.stmt]) -> bool:
+    """Whether it is an overload whose implementation follows, so that its body never runs."""
+    marks = {ast.unparse(d) for d in node.decorator_list}
+    followed = any(isinstance(n, Function) and n.name == node.name for n in later)
+    return followed and is_trivial(node.body) and bool(marks & _OVERLOADS)
+
+
 def _statement(node: ast.stmt, prefix: str, number: int) -> Iterator[Piece]:
     """A compound or other statement: definitions inside it are units of their own."""
-    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+    if isinstance(node, ast.If) and ast.unparse(node.test) in _TYPE_CHECKING:
         yield from _pieces(node.orelse, prefix)
         return
     shell, inner = _shell(node)
@@ -204,17 +249,18 @@ def bound_names(node: ast.stmt) -> tuple[str, ...]:
         return tuple(a.asname or a.name.partition(".")[0] for a in node.names)
     if isinstance(node, ast.ImportFrom):
         return tuple(a.asname or a.name for a in node.names)
-    targets: Sequence[ast.expr] = ()
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
-        targets = [node.target]
     return tuple(
         inner.id
-        for target in targets
+        for target in _targets(node)
         for inner in ast.walk(target)
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
     )
+
+
+def _targets(node: ast.stmt) -> Sequence[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else ()
 
 
 def _one_import(node: ast.Import | ast.ImportFrom, name: str) -> ast.stmt:
@@ -230,9 +276,14 @@ def _one_import(node: ast.Import | ast.ImportFrom, name: str) -> ast.stmt:
 
 
 def _rebound(old: Sequence[Piece], new: Sequence[Piece]) -> frozenset[str]:
-    """Names that imports of both versions bind, each to something else."""
+    """Names that mean something else without a changed unit that says so.
+
+    An import of the name came, went or differs; or the name is bound nowhere any more, so that it
+    is a builtin again or nothing.
+    """
     before, after = _bindings(old), _bindings(new)
-    return frozenset(name for name in after if name in before and before[name] != after[name])
+    moved = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    return frozenset(moved | (_bound(old) - _bound(new)))
 
 
 def _bindings(of: Sequence[Piece]) -> dict[str, set[str]]:
@@ -243,10 +294,28 @@ def _bindings(of: Sequence[Piece]) -> dict[str, set[str]]:
     return found
 
 
+def _bound(of: Sequence[Piece]) -> set[str]:
+    """The names that functions, classes and assignments bind at the top of the module."""
+    found: set[str] = set()
+    for piece in of:
+        if piece.kind == BINDING:
+            found.update(bound_names(piece.node))
+        elif piece.kind in (FUNCTION, CLASS):
+            found.add(piece.qualname)
+    return found
+
+
+def _thinned(old: Sequence[Piece], new: Sequence[Piece]) -> frozenset[str]:
+    """Classes that lost a member: an inherited or a default one may have taken its place."""
+    left = {piece.qualname for piece in new}
+    gone = {piece.qualname for piece in old if piece.kind != STATEMENT} - left
+    return frozenset(name.rpartition(".")[0] for name in gone)
+
+
 def is_never_run(node: Function) -> bool:
-    """Whether the body only stands there: an overload, or an abstract method without a body."""
+    """Whether the body only stands there: an abstract method without a body."""
     marks = {ast.unparse(d).rpartition(".")[2] for d in node.decorator_list}
-    return "overload" in marks or ("abstractmethod" in marks and is_trivial(node.body))
+    return "abstractmethod" in marks and is_trivial(node.body)
 
 
 def is_trivial(body: Sequence[ast.stmt]) -> bool:

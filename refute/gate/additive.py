@@ -16,6 +16,11 @@ from refute.change.units import Function, bound_names, without_docstrings
 from refute.closure import parse
 
 _MARKS = ("staticmethod", "classmethod", "property")
+# Modules whose names build claims and do nothing else; `check` runs engines.
+_BUILDERS = ("refute", "refute.claim", "refute.machine", "refute.specs")
+_NO_BUILDERS = frozenset({"check", "replay"})
+# Methods that run when a class is defined or subscribed, without a call that shows.
+_AT_DEFINITION = frozenset({"__init_subclass__", "__class_getitem__", "__prepare__"})
 _DATA_TYPES = (
     "tuple",
     "list",
@@ -44,12 +49,14 @@ def not_additive(before: bytes, after: bytes, modules: Collection[str]) -> tuple
     if added is None:
         line = _first_difference(_statements(old), _statements(new))
         return line, "a statement of the base was changed, moved or removed"
-    taken, callables = _names(old), _callables(old, new)
+    taken, callables = _names(old) | {"claim"}, _callables(old, new)
+    imported = {pair for node in old.body for pair in _from_refute(node)}
     for node in added:
-        why = _forbidden(node, taken, modules, callables)
+        why = _forbidden(node, taken - _same_again(node, imported), modules, callables)
         if why:
             return node.lineno, why
         taken |= _bound(node)
+        imported |= _from_refute(node)
     return 0, ""
 
 
@@ -100,7 +107,7 @@ def _forbidden(
 ) -> str:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return ""
-    again = sorted(_bound(node) & (taken | {"claim"}) - _harmless_import(node))
+    again = sorted(_bound(node) & taken)
     again += sorted(name for name in _bound(node) if name.startswith("__"))
     if again:
         return f"{again[0]!r} gets another meaning"
@@ -110,15 +117,12 @@ def _forbidden(
         return _forbidden_function(node, callables)
     if isinstance(node, ast.ClassDef):
         return _forbidden_class(node)
-    if isinstance(node, ast.Expr) and _is_claim(node.value, callables):
-        return ""
-    if (
-        isinstance(node, ast.Assign | ast.AnnAssign)
-        and node.value is not None
-        and bound_names(node)
-    ):
-        plain_target = all(isinstance(t, ast.Name) for t in _targets(node))
-        return "" if plain_target and _is_claim(node.value, callables) else _not_a_claim(node)
+    if isinstance(node, ast.Expr):
+        return _forbidden_claim(node.value, node, callables)
+    if isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
+        return _forbidden_claim(node.value, node, callables)
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+        return _forbidden_in([node.annotation]) or _forbidden_claim(node.value, node, callables)
     return _not_a_claim(node)
 
 
@@ -126,21 +130,19 @@ def _not_a_claim(node: ast.stmt) -> str:
     return f"it runs more than claim(…): {ast.unparse(node).splitlines()[0][:60]}"
 
 
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
+def _from_refute(node: ast.stmt) -> set[tuple[str, str]]:
+    """The (module, name) pairs that a statement imports from refute under their own names."""
+    if not (isinstance(node, ast.ImportFrom) and node.level == 0):
+        return set()
+    module = node.module or ""
+    if module.partition(".")[0] != "refute":
+        return set()
+    return {(module, alias.name) for alias in node.names if alias.asname in (None, alias.name)}
 
 
-def _harmless_import(node: ast.stmt) -> set[str]:
-    """Names that importing them again cannot change: from refute or the standard library."""
-    if (
-        isinstance(node, ast.ImportFrom)
-        and node.level == 0
-        and not any(a.asname for a in node.names)
-    ):
-        top = (node.module or "").partition(".")[0]
-        if top == "refute":
-            return {a.name for a in node.names}
-    return set()
+def _same_again(node: ast.stmt, imported: set[tuple[str, str]]) -> set[str]:
+    """Names that a statement only imports once more from where they came."""
+    return {name for module, name in _from_refute(node) & imported}
 
 
 def _forbidden_import(node: ast.Import | ast.ImportFrom, modules: Collection[str]) -> str:
@@ -154,22 +156,42 @@ def _forbidden_import(node: ast.Import | ast.ImportFrom, modules: Collection[str
     return ""
 
 
-def _is_claim(node: ast.expr, callables: frozenset[str]) -> bool:
-    """Whether the expression is `claim(…)` over data, without anything that could patch."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-        return False
-    return node.func.id == "claim" and not _forbidden_in([*node.args, *node.keywords], callables)
+def _is_claim(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "claim"
+
+
+def _forbidden_claim(node: ast.expr, whole: ast.stmt, callables: frozenset[str]) -> str:
+    """Why it is not `claim(…)` over data: nothing in it may patch or run code."""
+    if not (isinstance(node, ast.Call) and _is_claim(node)):
+        return _not_a_claim(whole)
+    given = [*node.args, *node.keywords]
+    if any(isinstance(part, ast.Lambda) for part in _evaluated(given)):
+        return "a lambda among the arguments of a claim may run when it is loaded"
+    return _forbidden_in(given, callables)
 
 
 def _forbidden_class(node: ast.ClassDef) -> str:
-    parts: list[ast.AST] = [*node.decorator_list, *node.bases, *node.keywords]
-    for inner in node.body:
-        if isinstance(inner, Function) and _forbidden_function(inner, frozenset()):
-            return _forbidden_function(inner, frozenset())
-        parts += [] if isinstance(inner, Function) else [inner]
+    """A class body is a block of statements; only methods and constants may stand in it."""
     if node.keywords or node.decorator_list:
         return "a class with decorators or keywords runs code when it is defined"
-    return _forbidden_in(parts)
+    for inner in node.body:
+        if isinstance(inner, Function):
+            why = _forbidden_function(inner, frozenset())
+        elif isinstance(inner, ast.ClassDef):
+            why = _forbidden_class(inner)
+        elif isinstance(inner, ast.Pass | ast.Assign | ast.AnnAssign) or _is_constant(inner):
+            why = _forbidden_in([inner])
+        else:
+            why = f"a class body runs {ast.unparse(inner).splitlines()[0][:60]}"
+        if not why and _bound(inner) & _AT_DEFINITION:
+            why = f"{min(_bound(inner) & _AT_DEFINITION)} runs when a class is defined or used"
+        if why:
+            return why
+    return _forbidden_in(node.bases)
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _forbidden_function(
@@ -194,6 +216,10 @@ def _forbidden_in(nodes: Sequence[ast.AST], callables: Collection[str] = ()) -> 
     for node in _evaluated(nodes):
         if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
             return "an expression in it has effects"
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            return f"it assigns to {ast.unparse(node)[:40]} when it is loaded"
+        if isinstance(node, ast.Call) and any(k.arg == "key" for k in node.keywords):
+            return f"it gives {ast.unparse(node.func)[:40]} a function to call"
         if isinstance(node, ast.Call) and ast.unparse(node.func) not in callables:
             return f"it calls {ast.unparse(node.func)[:40]} when it is loaded"
     return ""
@@ -210,13 +236,15 @@ def _evaluated(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _callables(old: ast.Module, new: ast.Module) -> frozenset[str]:
-    """What a new claim may call: data types, what refute exports, what base calls on loading."""
+    """What a new claim may call: data types, what builds claims, what base's own claims call."""
     found = set(_DATA_TYPES)
-    for node in old.body:
-        if not isinstance(node, Function | ast.ClassDef):
-            calls = (n for n in _evaluated([node]) if isinstance(n, ast.Call))
-            found |= {ast.unparse(call.func) for call in calls}
+    claims = [n for n in ast.walk(old) if isinstance(n, ast.Call) and _is_claim(n)]
+    for node in _evaluated([part for c in claims for part in (*c.args, *c.keywords)]):
+        if isinstance(node, ast.Call):
+            found.add(ast.unparse(node.func))
     for node in new.body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "refute":
-            found |= set(bound_names(node))
+        for module, name in _from_refute(node):
+            builds = module in _BUILDERS or module.startswith("refute.specs.")
+            if builds and name not in _NO_BUILDERS:
+                found.add(name)
     return frozenset(found)

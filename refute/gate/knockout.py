@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,11 +19,11 @@ from refute import plain
 from refute.budget import Budget
 from refute.change.difference import DELETED, FileChange
 from refute.change.trees import copy_part, write_file
-from refute.change.units import FUNCTION, UNREADABLE, Unit, all_units
+from refute.change.units import FUNCTION, IMPORT, STATEMENT, UNREADABLE, Unit, all_units
 from refute.check import check
 from refute.claim import Claim, Verdict, is_command
 from refute.closure import module_file, module_names
-from refute.config import needs_no_claim, read_exemptions
+from refute.config import DOCUMENT_GLOBS, needs_no_claim, read_exemptions
 from refute.gate.hints import Hints
 from refute.gate.judging import SPENT, groups, ran_out
 from refute.gate.mutants import Knockout, Unsplittable, knockouts
@@ -39,6 +40,8 @@ SMALL_CASES = 50
 SMALL_WALL_S = 5.0
 VACUITY_TRIES = 12
 FILE = "file"
+_LOADING = (STATEMENT, IMPORT)  # in a claims module these state claims
+_OPENING = re.compile(rb"open|read_|resources|get_data|listdir|scandir|iterdir|glob|mmap|ctypes")
 _FILE_KNOCKOUT = (Knockout("file emptied", (b"",)),)
 
 
@@ -64,17 +67,19 @@ def judge_coverage(session: Session, findings: Findings) -> None:
 
 def charged_units(session: Session) -> tuple[Unit, ...]:
     """The changed units that rule 1 asks about, in file order; whole files have no qualname."""
-    imported = subject_files(session)
+    imported, read = subject_files(session), read_files(session)
     specs = spec_files(session) | _new_spec_files(session, imported)
     found: list[Unit] = []
     for change in session.changes:
-        if change.kind == DELETED or change.path in specs:
+        borrowed = change.path in read and matches(change.path, session.config.claims)
+        if change.kind == DELETED or (change.path in specs and not borrowed):
             continue
-        if needs_no_claim(change.path, session.config, imported) or _is_own_file(session, change):
+        if needs_no_claim(change.path, session.config, read) or _is_own_file(session, change):
             continue
         if change.path in session.ignored and change.path not in imported:
             continue
-        found += [Unit(change.path, "", FILE, 1)] if change.opaque else change.units
+        units = (Unit(change.path, "", FILE, 1),) if change.opaque else change.units
+        found += [u for u in units if not (borrowed and u.kind in _LOADING)]
     return tuple(found)
 
 
@@ -84,6 +89,25 @@ def subject_files(session: Session) -> frozenset[str]:
     for claim in (*session.claims, *session.new_claims):
         files |= set(session.head_site.subject_closure(claim).files)
     return frozenset(files)
+
+
+def read_files(session: Session) -> frozenset[str]:
+    """The files that some subject imports, or could open, on the head.
+
+    A subject among the claims (a machine, say) makes no code of the claims modules it imports. A
+    document that `covers` names counts where the subject has code that opens files.
+    """
+    found: set[str] = set()
+    for claim in (*session.claims, *session.new_claims):
+        files = session.head_site.subject_closure(claim).files
+        claims = {path for path in files if matches(path, session.config.claims)}
+        module = claim.subject.partition(":")[0]
+        own = any(module in module_names(path, session.config.roots) for path in claims)
+        papers = {p for p in files if not p.endswith(".py") and matches(p, DOCUMENT_GLOBS)}
+        code = [session.head_dir / path for path in files if path not in papers]
+        opens = papers and any(_OPENING.search(path.read_bytes()) for path in code)
+        found |= set(files) - (claims if own else set()) - (set() if opens else papers)
+    return frozenset(found)
 
 
 def _new_spec_files(session: Session, imported: frozenset[str]) -> frozenset[str]:

@@ -137,4 +137,4 @@ def test_what_needs_no_claim() -> None:
         assert needs_no_claim(path, config)
     for path in ("lib.py", "data.json", "pyproject.toml", "setup.cfg"):
         assert not needs_no_claim(path, config)
-    assert not needs_no_claim("tests/helper.py", config, imported=["tests/helper.py"])
+    assert not needs_no_claim("tests/helper.py", config, read=["tests/helper.py"])
