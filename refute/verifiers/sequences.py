@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from refute import plain
 from refute.budget import Budget
-from refute.claim import Claim
+from refute.claim import Claim, is_command
 from refute.errors import NotPlainData
 from refute.plain import Plain, Record
 from refute.replay import Step
@@ -34,6 +34,7 @@ from refute.verifiers.pair import (
 from refute.verifiers.playing import Judgement
 
 PLAY = "refute.specs.sequences:play"
+COMMAND_OBJECT = "subject"  # what a command is asked to create
 
 Answer = tuple[Outcome, frozenset[int]]
 
@@ -66,7 +67,7 @@ class SequencePlayer(WorkerPair):
 
     def _subject_answers(self, whole: Sequence[list[Plain]]) -> list[list[Outcome]]:
         """The subject's outcomes; of all sequences, or of those before and with a lost worker."""
-        if len(whole) > 1:
+        if len(whole) > 1 and not is_command(self.claim.subject):
             jobs = [(operations, ()) for operations in whole]
             outcome = self.subject.call(
                 PLAY, self.claim.subject, self.params["device"], "", jobs, timeout_s=self.call_s
@@ -87,7 +88,7 @@ class SequencePlayer(WorkerPair):
         The last outcome of an object that could not be made has `loaded` False.
         """
         worker, device = self.subject, self.params["device"]
-        target = self.claim.subject
+        target = COMMAND_OBJECT if is_command(self.claim.subject) else self.claim.subject
         if device is None:
             made = worker.create(target, timeout_s=self.call_s)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,43 @@ def test_a_defect_is_found_with_its_shortest_sequence(
     assert observed in evidence.witness.counterexample.observed
     assert len(evidence.witness.counterexample.inputs["case"]) == len(shortest)  # type: ignore[arg-type]
     assert evidence.witness.counterexample.inputs["before"] == []
+
+
+STACK = """
+import json, sys
+objects = []
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"id": asked["id"]}
+    if "create" in asked:
+        assert asked["create"] == "subject"
+        objects.append([])
+        answer["handle"] = len(objects) - 1
+    elif asked["invoke"] == "put":
+        objects[asked["on"]].append(asked["args"][0])
+        answer["return"] = len(objects[asked["on"]])
+    elif objects[asked["on"]]:
+        answer["return"] = objects[asked["on"]].pop(WHERE)
+    else:
+        answer["raise"] = {"type": "IndexError", "message": ""}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def command(where: str) -> Statement:
+    program = f"python3 -c {shlex.quote(STACK.replace('WHERE', where))}"
+    options: Any = {"depth": 3, "longest": 3}
+    return AgreesWith(f"cmd:{program}", "queues:Reference", QUEUE, **options)
+
+
+def test_objects_of_a_strict_command_are_judged(judged: Judge) -> None:
+    """It is asked for nothing but "subject" and the operations, and dies of any other request."""
+    evidence = judged(command("-1"))
+    assert evidence.verdict is Verdict.REFUTED, evidence.reason
+    assert evidence.witness is not None
+    assert evidence.witness.counterexample.inputs["case"] == [["put", 0], ["put", 1], ["get"]]
+    sound = judged(command("0"), cases=60)
+    assert sound.verdict is Verdict.EXHAUSTED, sound.reason
 
 
 def test_state_shared_between_objects_is_part_of_the_counterexample(judged: Judge) -> None:
