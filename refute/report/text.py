@@ -156,11 +156,12 @@ def _claims(run: Run, look: Look) -> list[str]:
     ordered = sorted((r for r in run.results if r.role != "unaffected"), key=_order)
     if not ordered:
         return []
-    brief = bool(refuted_first(run))
+    told = next(iter(refuted_first(run)), None)
+    brief = told is not None
     shown = ordered[:CLAIMS_WHEN_REFUTED] if brief else ordered
     column = min(max(len(visible(r.claim.name)) for r in shown), 52)
     lines = ["Claims"]
-    for below, group in itertools.groupby(shown, key=lambda r: _below(r, column, look, brief)):
+    for below, group in itertools.groupby(shown, key=lambda r: _below(r, column, look, told)):
         lines += [_row(result, column, look) for result in group]
         lines += [f"{'':13}{line}" for line in below]
     return [*lines, *_more(len(ordered) - len(shown))]
@@ -186,20 +187,27 @@ def _fits(result: ClaimResult, column: int, look: Look) -> bool:
     return len(scope_text(result.evidence)) <= look.width - column - 40
 
 
-def _below(result: ClaimResult, column: int, look: Look, brief: bool) -> list[str]:
+def _below(result: ClaimResult, column: int, look: Look, told: ClaimResult | None) -> list[str]:
     """Lines under a claim's row: a scope that is too long for it, remarks and disputes.
 
-    brief: beside a counterexample one line is enough.
+    told: the claim whose counterexample is shown above. Beside it one line is enough, and other
+    refuted claims say where theirs is.
     """
     evidence, width = result.evidence, look.width - 13
     lines = [] if _fits(result, column, look) else _wrapped(scope_text(evidence), width)
     if len(lines) > SCOPE:
         lines = [*lines[: SCOPE - 1], shortened(lines[SCOPE - 1], width - 1) + "…"]
     remarks = _remarks(result, width) if evidence.verdict is not Verdict.REFUTED else []
-    if brief:
+    if told is not None:
         lines = [shortened(scope_text(evidence), width)] if lines and not result.unmet else []
         remarks = remarks[:1] if result.unmet else []
-    return lines + remarks + _disputes(evidence, width)
+    return lines + remarks + _elsewhere(result, look, told) + _disputes(evidence, width)
+
+
+def _elsewhere(result: ClaimResult, look: Look, told: ClaimResult | None) -> list[str]:
+    path = look.files.get(result.claim.digest())
+    refuted = result.evidence.verdict is Verdict.REFUTED
+    return [f"refute replay {visible(path)}"] if path and refuted and result is not told else []
 
 
 def _remarks(result: ClaimResult, width: int) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 _RUN = re.compile(r"(\w{1,4}?)\1{15,}")
+_CUT = re.compile(r"\w{0,3}(…|\.\.\.)")
 
 
 def visible(text: str) -> str:
@@ -25,8 +26,17 @@ def visible_lines(text: str) -> list[str]:
 
 
 def squeezed(text: str) -> str:
-    """`text` with runs of one to four letters counted: `'yyyy…'` of 700 becomes `'700×y'`."""
-    return _RUN.sub(lambda match: f"{len(match[0]) // len(match[1])}×{match[1]}", text)
+    """`text` with runs of one to four letters counted: `'yyyy…'` of 700 becomes `'700×y'`.
+
+    A run that was cut off has no known count; its beginning stays, before the ellipsis.
+    """
+    return _RUN.sub(_counted, text)
+
+
+def _counted(run: re.Match[str]) -> str:
+    if _CUT.match(run.string, run.end()):
+        return run[0][:8]
+    return f"{len(run[0]) // len(run[1])}×{run[1]}"
 
 
 def shortened(text: str, width: int) -> str:

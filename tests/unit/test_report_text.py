@@ -149,3 +149,21 @@ def test_what_neighbours_share_is_said_once() -> None:
 def test_long_runs_are_counted_and_short_ones_kept() -> None:
     assert squeezed("b'" + "y" * 700 + "'") == "b'700×y'"
     assert squeezed("aaaa " + "-" * 50) == "aaaa " + "-" * 50
+
+
+@pytest.mark.parametrize("unit", ["y", "abc"])
+@pytest.mark.parametrize("end", ["…", "..."])
+def test_a_run_that_was_cut_off_is_not_counted(unit: str, end: str) -> None:
+    shown = squeezed("b'" + (unit * 700)[:400] + end)
+    assert "×" not in shown
+    assert shown.startswith("b'" + (unit * 9)[:8])
+    assert shown.endswith(end)
+
+
+def test_every_refuted_claim_says_where_its_case_is() -> None:
+    results = samples.refuted(steps=2), samples.refuted("swap is fair"), samples.survived()
+    files = {r.claim.digest(): f"case-{i}.json" for i, r in enumerate(results)}
+    shown = text(Run("check", "refuted", 1, results=results), Look(files=files))
+    assert shown.count("refute replay case-0.json") == 1
+    assert shown.count("refute replay case-1.json") == 1
+    assert "case-2.json" not in shown
