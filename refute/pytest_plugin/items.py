@@ -26,6 +26,18 @@ from refute.report.text import Look, result_lines, scope_text
 from refute.site import Site
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say when claims were asked for and none was met: silence would read as success."""
+    session = terminalreporter._session
+    items = session.items if session is not None else []
+    if not any(isinstance(item, ClaimItem) for item in items):
+        terminalreporter.write_line(
+            "refute: no claim was collected; name the file (pytest --refute claims.py) or add its"
+            " folder to testpaths",
+            yellow=True,
+        )
+
+
 class NotEstablished(Exception):
     """A claim whose need is not met; what was found stands in the message."""
 

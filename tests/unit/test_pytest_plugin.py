@@ -75,7 +75,15 @@ def test_claims_are_items_and_verdicts_are_outcomes(tree: Path) -> None:
     assert "digit(10) returned 10" in done.stdout
     assert "need PROVED() is not met" in done.stdout
     assert "Traceback" not in done.stdout
+    assert "no claim was collected" not in done.stdout
     assert 'value="REFUTED"' in (tree / "out.xml").read_text()
+
+
+def test_claims_that_were_asked_for_and_not_found_are_mentioned(tree: Path) -> None:
+    done = run_pytest(tree, "--refute", "test_some_claims.py")
+    assert done.returncode == 0, done.stdout
+    assert "refute: no claim was collected" in done.stdout
+    assert "no claim" not in run_pytest(tree, "test_some_claims.py").stdout
 
 
 def test_the_ini_file_can_ask_and_a_broken_module_is_an_error(tmp_path: Path) -> None:
