@@ -122,6 +122,9 @@ def initialise(directory: Path) -> list[str]:
         ) from error
     first = (claim_files(tree, config.claims) or ("FILE",))[0]
     lines += ["", f"next: refute check {first}, then commit, then refute gate on a branch"]
+    if lines[2].startswith("wrote"):
+        lines.append("note: put your own claim in first; once committed, removing this one needs")
+        lines.append("      approval, as every change of a spec does")
     if not versioned:
         lines.append("note: this is no git repository; refute gate needs one (git init)")
     return lines
