@@ -265,9 +265,13 @@ def _isolations(run: Run) -> list[str]:
 def _coverage(run: Run) -> list[str]:
     if not run.coverage:
         return []
-    good = [c for c in run.coverage if c.status in ("covered", "exempt")]
-    lines = [f"coverage  {len(good)} of {_count(len(run.coverage), 'changed unit')} covered"]
-    missing = [c for c in run.coverage if c not in good]
+    covered = [c for c in run.coverage if c.status == "covered"]
+    exempt = [c for c in run.coverage if c.status == "exempt"]
+    lines = [f"coverage  {len(covered)} of {_count(len(run.coverage), 'changed unit')} covered"]
+    if exempt:
+        names = ", ".join(visible(c.unit) for c in exempt[:LISTED])
+        lines[0] += shortened(f", {len(exempt)} exempt: {names}", WIDTH - len(lines[0]))
+    missing = [c for c in run.coverage if c.status not in ("covered", "exempt")]
     for unit in missing[:LISTED]:
         place = f"{visible(unit.file)}:{unit.line}"
         detail = f": {visible(unit.detail)}" if unit.detail else ""

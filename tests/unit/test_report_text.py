@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 import report_samples as samples
 
-from refute.record import Run
+from refute.record import Coverage, Run
 from refute.report.text import Look, text
 from refute.report.trace import trace_lines
 from refute.report.visible import squeezed, visible
@@ -158,6 +158,12 @@ def test_a_run_that_was_cut_off_is_not_counted(unit: str, end: str) -> None:
     assert "×" not in shown
     assert shown.startswith("b'" + (unit * 9)[:8])
     assert shown.endswith(end)
+
+
+def test_what_is_exempt_is_not_called_covered() -> None:
+    units = [Coverage(n, "a.py", 1, s) for n, s in (("f", "covered"), ("g", "exempt"))]
+    shown = text(Run("gate", "accepted", 0, coverage=tuple(units)))
+    assert "coverage  1 of 2 changed units covered, 1 exempt: g\n" in shown
 
 
 def test_every_refuted_claim_says_where_its_case_is() -> None:
