@@ -226,9 +226,12 @@ def _natural(number: Any) -> int:
     return number
 
 
-def dumps(value: Plain) -> str:
-    """`value` as one line of canonical JSON text: equal values give equal text."""
-    return json.dumps(encode(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+def dumps(value: Plain, *, canonical: bool = True) -> str:
+    """`value` as one line of JSON text. Canonical: equal values give equal text.
+
+    Otherwise dicts with string keys keep their order, which a subject may see.
+    """
+    return json.dumps(encode(value), sort_keys=canonical, separators=(",", ":"), allow_nan=False)
 
 
 def loads(text: str | bytes) -> Plain:

@@ -78,7 +78,7 @@ class LedgerFile:
 
         A full disk or a lock that is not given back costs the row and leaves a note, no more.
         """
-        payload = plain.dumps(value)
+        payload = plain.dumps(value, canonical=False)
         row = (kind, key, part, payload, self._key.mac([kind, key, part, payload]), time.time())
         try:
             with self._sound():

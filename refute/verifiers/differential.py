@@ -19,6 +19,7 @@ from refute.fuzz.sequences import (
     sampled_sequences,
     simpler_sequence,
 )
+from refute.plain import Plain
 from refute.replay import Replayer
 from refute.site import Site
 from refute.specs.reference import KIND, operations_of
@@ -61,7 +62,11 @@ class Differential:
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a sequence step by step in fresh workers."""
-        return CaseReplayer(lambda hash_seed: SequencePlayer(claim, site, budget, hash_seed))
+        operations = operations_of(claim.statement)
+        return CaseReplayer(
+            lambda hash_seed: SequencePlayer(claim, site, budget, hash_seed),
+            lambda case: _admits(operations, case),
+        )
 
     def _run(self, claim: Claim, budget: Budget, site: Site, progress: Progress) -> Finding:
         operations = operations_of(claim.statement)
@@ -76,6 +81,19 @@ class Differential:
             progress=progress,
         )
         return Search(quarry, budget).finding()
+
+
+def _admits(operations: Operations, case: Plain) -> bool:
+    """Whether the case is a sequence of the operations, each with arguments of its domains."""
+    return type(case) is list and all(
+        type(step) in (list, tuple)
+        and len(step) > 0
+        and type(step[0]) is str
+        and step[0] in operations
+        and len(step) - 1 == len(operations[step[0]].of)
+        and all(map(lambda d, v: d.contains(v), operations[step[0]].of.values(), step[1:]))
+        for step in case
+    )
 
 
 def _scope(operations: Operations, depth: int) -> Scope:

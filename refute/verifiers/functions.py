@@ -157,6 +157,8 @@ class EqualsPlayer(FunctionPlayer):
 
     def play(self, cases: Sequence[Plain]) -> list[Judgement]:
         """Judgements of the cases, in order; see `Player`."""
+        names = [name for name, _ in self.params["given"]]
+        cases = [{name: case[name] for name in names} for case in cases]  # called by position
         verdicts = list(zip(cases, self._assumed(cases), strict=False))
         kept = [list(case.values()) for case, (status, _) in verdicts if status == "held"]
         reference = self.params["reference"]

@@ -77,16 +77,25 @@ def play_last(player: Player, history: Sequence[Plain], case: Plain) -> Judgemen
 
 
 class CaseReplayer:
-    """Replays counterexamples of this search, in a fresh player under the given hash seed."""
+    """Replays counterexamples of this search, in a fresh player under the given hash seed.
 
-    def __init__(self, open_player: Callable[[int], Player]) -> None:
+    admits: whether a case is one that the claim speaks of. An old witness of a claim of the same
+    name may lie outside, and would accuse a subject of what nobody claims.
+    """
+
+    def __init__(
+        self, open_player: Callable[[int], Player], admits: Callable[[Plain], bool]
+    ) -> None:
         self.open_player = open_player
+        self.admits = admits
 
     def play(self, counterexample: Counterexample, hash_seed: int) -> Playback:
         """Play the case once, after the cases that go before it."""
         inputs: Plain = counterexample.inputs
         if type(inputs) is not dict or set(inputs) != {"case", "before"}:
             return Playback(False, error="the counterexample is not one of this kind of claim")
+        if not self.admits(inputs["case"]) or not all(map(self.admits, inputs["before"])):
+            return Playback(False, error="the case is outside of what the claim ranges over")
         with self.open_player(hash_seed) as player:
             judgement = play_last(player, inputs["before"], inputs["case"])
         if judgement.status == "unfit":

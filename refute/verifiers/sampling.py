@@ -68,7 +68,8 @@ class Sampling:
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a case in fresh workers."""
         kind = PLAYERS[claim.statement.params["form"]]
-        return CaseReplayer(lambda hash_seed: kind(claim, site, budget, hash_seed))
+        admits = given_of(claim.statement).contains
+        return CaseReplayer(lambda hash_seed: kind(claim, site, budget, hash_seed), admits)
 
     def _run(self, claim: Claim, budget: Budget, site: Site, progress: Progress) -> Finding:
         domain = given_of(claim.statement)

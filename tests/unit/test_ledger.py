@@ -57,6 +57,15 @@ def site(tmp_path: Path) -> Site:
     return Site(tree, tree)
 
 
+def test_a_kept_case_keeps_the_order_of_its_dicts(tmp_path: Path) -> None:
+    case = Counterexample("tables", {"case": {"z": 5, "a": 0}}, observed="seen")
+    found = replay(case, Always(True)).witness
+    assert found is not None
+    opened(tmp_path).keep(table(), found)
+    [kept] = opened(tmp_path).witnesses(table())
+    assert list(kept.inputs["case"]) == ["z", "a"]
+
+
 def opened(tmp_path: Path, key: str = "key", engine: Tables | None = None) -> Ledger:
     chosen = engine or Tables()
     return open_ledger(tmp_path / "l/ledger.db", key=tmp_path / key, engines=lambda _: (chosen,))
