@@ -45,6 +45,7 @@ ERROR_SCHEMA = "refute.error/1"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code and never raises."""
+    _open_standard_streams()
     args = list(sys.argv[1:] if argv is None else argv)
     debug = _take_debug(args)
     hook = args[:1] == ["hook"]
@@ -81,6 +82,21 @@ def _leave_the_tree() -> None:
     named = {"", str(here), *os.environ.get("PYTHONPATH", "").split(os.pathsep)}
     inside = {p for p in named if Path(here, p).resolve().is_relative_to(here.resolve())}
     sys.path[:] = [p for p in sys.path if p not in inside or Path(here, p).resolve() == home]
+
+
+def _open_standard_streams() -> None:
+    """Put the null device where the caller closed a standard stream.
+
+    The next file opened would get its number otherwise, and a message would be written into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number is this one
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _prepare_process() -> None:

@@ -40,11 +40,13 @@ CANARY = Claim(
 
 
 class Canary:
-    """Starts its workers at once, so that they come up while the change is being read."""
+    """Starts its workers at once, so that they come up while the change is being read.
 
-    def __init__(self) -> None:
-        self._directory = tempfile.TemporaryDirectory(prefix="refute-canary-")
-        tree = Path(self._directory.name)
+    work: an existing directory; the canary makes one of its own in it.
+    """
+
+    def __init__(self, work: Path) -> None:
+        tree = Path(tempfile.mkdtemp(prefix="canary-", dir=work))
         self.shift = secrets.randbelow(2**40) + 1
         (tree / "canary.py").write_text(_SOURCE.format(shift=self.shift), encoding="ascii")
         self._site = Site(tree, tree, (".",))
@@ -78,7 +80,6 @@ class Canary:
                 waiting.result().close()
         self._opened.clear()
         self._pool.shutdown()
-        self._directory.cleanup()
 
 
 def _unmet(evidence: Evidence) -> str:

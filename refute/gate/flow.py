@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from refute.budget import Budget
@@ -30,6 +27,7 @@ from refute.gate.knockout import judge_coverage, judge_new_claims
 from refute.gate.mode import mode_of
 from refute.gate.session import Findings, Session, frozen, total_cost
 from refute.gate.spec_changes import find_spec_changes
+from refute.gate.workplace import workplace
 from refute.ledger.store import LEDGER_NAME, Ledger, open_ledger
 from refute.record import ClaimResult, Run
 from refute.verifiers import Progress
@@ -61,12 +59,12 @@ def gate(
     started = time.monotonic()
     budget = budget or Budget()
     with contextlib.ExitStack() as stack:
-        canary = Canary()
+        work = stack.enter_context(workplace())
+        canary = Canary(work)
         stack.callback(canary.close)
         repository = stack.enter_context(Repository.open(repo))
         head_tree = choose_head(repository, head)
         base_tree = choose_base(repository, base, head_tree)
-        work = stack.enter_context(_workplace())
         book = open_ledger(ledger or repository.main_worktree / LEDGER_NAME, engines=engines)
         stack.callback(book.close)
         mode = mode_of(repository, base, base_tree.commit, policy)
@@ -79,15 +77,6 @@ def gate(
         if not empty:
             _ask(session, findings, canary)
         return decide(session, findings, mode, total_cost(findings, started), empty=empty)
-
-
-@contextlib.contextmanager
-def _workplace() -> Iterator[Path]:
-    work = Path(tempfile.mkdtemp(prefix="refute-gate-"))
-    try:
-        yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _session(

@@ -240,3 +240,15 @@ def test_a_judged_tree_lends_the_parent_no_module(tmp_path: Path, start: list[st
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert not (tmp_path / "was_imported").exists()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_change_no_verdict(closed: str, tmp_path: Path) -> None:
+    """Their numbers go to no other file, which messages would then be written into."""
+    script = f'"$0" -m refute.cli.main nothing-like-this {closed}'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert ("no command" in done.stderr) is ("2>" not in closed)
