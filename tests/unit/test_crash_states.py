@@ -11,7 +11,7 @@ from refute.errors import IllegalClaim
 from refute.oracles.device import Event, Fault, Fingerprints, RecordingDevice, blank, torn
 from refute.specs.crash import Configuration, CrashConsistent
 from refute.verifiers.crash.cases import Case
-from refute.verifiers.crash.states import LEVELS, Crash, crashes, image, open_writes
+from refute.verifiers.crash.states import LEVELS, Crash, crashes, image, open_writes, possible
 
 SIZE = 1024
 
@@ -29,6 +29,21 @@ def log(text: str) -> list[Event]:
         else:
             events.append(Event("write", int(word[0]), block(word[1]), 0))
     return events
+
+
+@pytest.mark.parametrize("text", ["1A 2B F 1C", "1A F! 2B F 3C", "F 1A 1B 2C F 3D 4E", ""])
+@pytest.mark.parametrize("flushes", [True, False])
+def test_only_what_the_device_may_lose_is_replayed(text: str, flushes: bool) -> None:
+    events = log(text)
+    for level in LEVELS:
+        assert all(possible(events, c, flushes) for c in crashes(events, 0, level, 4, flushes))
+    assert not possible(events, Crash(len(events) + 1), flushes)
+
+
+def test_a_crash_of_other_code_that_loses_durable_writes_is_not_possible() -> None:
+    for crash in (Crash(4, frozenset({0})), Crash(4, torn=(1, 1)), Crash(1, frozenset({3}))):
+        assert not possible(log("1A 2B F 1C"), crash, True)
+    assert possible(log("1A 2B F 1C"), Crash(4, frozenset({0})), False)
 
 
 def test_the_device_records_and_answers() -> None:

@@ -13,7 +13,7 @@ from refute import plain
 from refute.budget import Budget
 from refute.claim import Claim
 from refute.errors import RefuteError
-from refute.oracles.device import RecordingDevice
+from refute.oracles.device import Event, RecordingDevice
 from refute.plain import Plain
 from refute.replay import Counterexample, Playback
 from refute.site import Site
@@ -23,7 +23,7 @@ from refute.verifiers.crash.model import HARNESS
 from refute.verifiers.crash.nested import log_events
 from refute.verifiers.crash.recording import Base, Recorder, Run, error_text
 from refute.verifiers.crash.recovery import Recovered
-from refute.verifiers.crash.states import Crash, image
+from refute.verifiers.crash.states import Crash, image, possible
 from refute.verifiers.crash.subject import Subject
 
 
@@ -94,7 +94,7 @@ class _Play:
             return None
         self._subject.recorder.close()
         story = self._record(prior, base)
-        if prior.crash.point > len(story.run.events):
+        if not self._possible(story.run.events, prior.crash):
             return None
         seen = self.recover(after(base.blocks, story.run, prior.crash))[0].seen
         return self._subject.crashed("crash", story, prior.crash, seen)
@@ -105,13 +105,15 @@ class _Play:
 
     def _crash(self, case: Case, crash: Crash, story: Story, output: dict[str, Plain]) -> Playback:
         run, judge = story.run, self._subject.judge
-        if crash.point > len(run.events):
+        if not self._possible(run.events, crash):
             return Playback(False, {**output, "events": len(run.events)})
         blocks = after(run.base.blocks, run, crash)
         first, recovered_blocks = self.recover(blocks)
         output["recovered"] = first.seen.key or first.seen.failure
         if case.again is not None:
             events = log_events(first.log)
+            if not self._possible(events, case.again):
+                return Playback(False, {**output, "events": len(events)})
             delta = image(blocks, events, case.again)
             second, final = self.recover([delta.get(n, b) for n, b in enumerate(blocks)])
             output["again"] = second.seen.key or second.seen.failure
@@ -129,6 +131,9 @@ class _Play:
             broken = {v.property for v in judge.faulted(story, first.seen)}
             broken |= {"errors"} if problems else set()
         return Playback(case.property in broken, output)
+
+    def _possible(self, events: Sequence[Event], crash: Crash) -> bool:
+        return possible(events, crash, self._subject.configuration.persistence == "block")
 
     def recover(self, blocks: Sequence[bytes]) -> tuple[Recovered, list[bytes]]:
         """Recover the image in a process that did nothing before; and the image afterwards."""

@@ -79,6 +79,14 @@ def open_writes(events: Sequence[Event], point: int, flushes: bool) -> list[int]
     return suspect + waiting
 
 
+def possible(events: Sequence[Event], crash: Crash, flushes: bool) -> bool:
+    """Whether such a crash of these events can lose what it says: it may come from other code."""
+    if crash.point > len(events):
+        return False
+    gone = {*crash.lost, *(() if crash.torn is None else crash.torn[:1])}
+    return gone <= set(open_writes(events, crash.point, flushes))
+
+
 def crashes(
     events: Sequence[Event], first: int, level: str, subsets: int, flushes: bool = True
 ) -> Iterator[Crash]:
