@@ -196,7 +196,7 @@ def _below(result: ClaimResult, column: int, look: Look, told: ClaimResult | Non
     evidence, width = result.evidence, look.width - 13
     lines = [] if _fits(result, column, look) else _wrapped(scope_text(evidence), width)
     if len(lines) > SCOPE:
-        lines = [*lines[: SCOPE - 1], shortened(lines[SCOPE - 1], width - 1) + "…"]
+        lines = [*lines[: SCOPE - 1], lines[SCOPE - 1][: width - 1] + "…"]
     remarks = _remarks(result, width) if evidence.verdict is not Verdict.REFUTED else []
     if told is not None:
         lines = [shortened(scope_text(evidence), width)] if lines and not result.unmet else []
