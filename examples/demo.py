@@ -108,7 +108,10 @@ def main() -> int:
     """Tell the story in a scratch directory that is removed afterwards."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="refute-demo-") as scratch:
-        results = story(Path(scratch))
+        os.environ["REFUTE_KEY_FILE"] = str(Path(scratch, "key"))  # not the user's own key
+        repository = Path(scratch, "journalfs")
+        repository.mkdir()
+        results = story(repository)
     print(f"\n{sum(results)} of {len(results)} as announced, {time.monotonic() - started:.1f} s")
     return 0 if all(results) else 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,14 @@ from refute.evidence import Evidence
 from refute.site import Site
 
 Judge = Callable[..., Evidence]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Ledgers made by tests are authenticated with a key of their own, never the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REFUTE_KEY_FILE", str(tmp_path_factory.mktemp("key") / "key"))
+        yield
 
 
 @pytest.fixture
