@@ -132,6 +132,8 @@ def export(
         write_file(f"{target}/{path}", content, executable=entry.kind == "exec")
     links = [path for path, entry in tree.entries.items() if entry.kind == "link"]
     _export_links(repository, tree, target, links)
+    if tree.disk is not None:
+        tree.disk = target  # what is compared is what is judged, whatever is written meanwhile
 
 
 def _contents(repository: Repository, tree: Tree, paths: list[str]) -> Iterator[bytes]:

@@ -60,12 +60,22 @@ class LedgerFile:
         self._database.close()
 
     def get(self, kind: str, key: str) -> list[Plain]:
-        """The authentic rows under a key, newest first."""
-        with self._sound():
-            rows = self._database.execute(
-                "SELECT part, payload, mac FROM row WHERE kind = ? AND key = ? ORDER BY at DESC",
-                (kind, key),
-            ).fetchall()
+        """The authentic rows under a key, newest first; none, and a note, where reading fails.
+
+        Damage raises LedgerError; a full disk or a lock only means that evidence is found again.
+        """
+        try:
+            with self._sound():
+                rows = self._database.execute(
+                    "SELECT part, payload, mac FROM row WHERE kind = ? AND key = ? "
+                    "ORDER BY at DESC",
+                    (kind, key),
+                ).fetchall()
+        except LedgerError as error:
+            if not _passing(error):
+                raise
+            self.note = f"evidence could not be read: {error.__cause__}"
+            return []
         found = []
         for part, payload, mac in rows:
             if self._key.authentic([kind, key, part, payload], mac):
@@ -84,9 +94,7 @@ class LedgerFile:
             with self._sound():
                 self._database.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?)", row)
         except LedgerError as error:
-            if not isinstance(error.__cause__, sqlite3.OperationalError) or "malformed" in str(
-                error
-            ):
+            if not _passing(error):
                 raise
             self.note = f"evidence could not be kept: {error.__cause__}"
 
@@ -121,6 +129,13 @@ class LedgerFile:
             raise foreign(self.path, str(error)) from error
 
 
+def _passing(error: LedgerError) -> bool:
+    """Whether the disk or another process is in the way, and the file itself may be sound."""
+    cause = error.__cause__
+    damaged = any(word in str(cause) for word in ("malformed", "not a database"))
+    return isinstance(cause, sqlite3.OperationalError) and not damaged
+
+
 def foreign(path: Path | None, why: str) -> LedgerError:
     """The error for a file that is not a sound ledger of this version."""
     return LedgerError(
@@ -144,7 +159,12 @@ def open_file(path: Path, key: Key) -> LedgerFile:
         return LedgerFile(None, key, f"no ledger: {path} cannot be written ({error})")
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return LedgerFile(None, key, f"no ledger: {path} is read-only")
-    return LedgerFile(path, key)
+    try:
+        return LedgerFile(path, key)
+    except LedgerError as error:
+        if not _passing(error):
+            raise
+        return LedgerFile(None, key, f"no ledger: {path} cannot be used ({error.__cause__})")
 
 
 def _check_header(path: Path) -> None:

@@ -5,6 +5,7 @@ Only names, line numbers and the message leave; source lines do not, since the p
 
 from __future__ import annotations
 
+import builtins
 import types
 from typing import Any
 
@@ -12,6 +13,7 @@ MESSAGE = 2000
 FRAMES = 8
 
 _type_attribute = type.__getattribute__
+_BUILTINS = dict(vars(builtins))  # as they were before any code of the tree was loaded
 
 
 def describe(error: BaseException, tree: str) -> dict[str, Any]:
@@ -25,7 +27,7 @@ def describe(error: BaseException, tree: str) -> dict[str, Any]:
 
 
 def error_name(kind: type) -> str:
-    """`ValueError` for a builtin, `module.Name` for others."""
+    """`ValueError` for a builtin, `module.Name` for others, also for one that only claims to be."""
     try:
         module = _type_attribute(kind, "__module__")
         name = _type_attribute(kind, "__qualname__")
@@ -33,7 +35,9 @@ def error_name(kind: type) -> str:
         return "unknown"
     if type(module) is not str or type(name) is not str:
         return "unknown"
-    return name if module == "builtins" else f"{module}.{name}"
+    if module == "builtins":
+        return name if _BUILTINS.get(name) is kind else f"{name} (not the builtin)"
+    return f"{module}.{name}"
 
 
 def _message(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -242,6 +243,38 @@ def test_where_nothing_can_be_written_it_works_and_says_so(
     assert "read-only" in opened(tmp_path).note
 
 
+def test_a_file_that_cannot_be_used_now_costs_evidence_and_no_more(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refute.ledger.file._BUSY_S", 0.0)
+    with closing(opened(tmp_path)) as ledger:
+        ledger.record(table(), site, survived())
+        assert ledger.path is not None
+        other = sqlite3.connect(ledger.path, isolation_level=None)
+        assert ledger.lookup(table(), site) is not None
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    with closing(opened(tmp_path)) as ledger:
+        assert "cannot be used" in ledger.note and "locked" in ledger.note
+        assert ledger.lookup(table(), site) is None
+        ledger.record(table(), site, survived())
+        assert ledger.lookup(table(), site) is not None  # in memory
+    other.close()
+
+
+def test_a_file_that_is_lost_meanwhile_gives_no_evidence(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refute.ledger.file._BUSY_S", 0.0)
+    with closing(opened(tmp_path)) as ledger:
+        ledger.record(table(), site, survived())
+        assert ledger.path is not None
+        other = sqlite3.connect(ledger.path, isolation_level=None)
+        other.execute("DROP TABLE row")
+        other.close()
+        assert ledger.lookup(table(), site) is None and "could not be read" in ledger.note
+
+
 def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     read_key(tmp_path / "key")
     assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
@@ -268,6 +301,7 @@ def test_a_key_that_cannot_be_kept_serves_one_run(tmp_path: Path) -> None:
 
 _WRITER = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from refute.ledger.store import open_ledger
 book = open_ledger(Path(sys.argv[1]), key=Path(sys.argv[2]))

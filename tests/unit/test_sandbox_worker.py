@@ -276,3 +276,13 @@ def test_an_opaque_value_names_its_type(worker: Worker) -> None:
     assert type(outcome) is Outcome
     assert type(outcome.value) is Opaque
     assert outcome.value.type_name == "subject.Stack"
+
+
+def test_an_exception_that_only_claims_to_be_a_builtin_is_not_called_one(tmp_path: Path) -> None:
+    source = (
+        'def f():\n    raise type("ValueError", (Exception,), {"__module__": "builtins"})("b")\n'
+    )
+    (tmp_path / "lying.py").write_text(source)
+    with open_worker(tmp_path, None, ["."], Limits()) as worker:
+        assert worker.call("lying:f").error == "ValueError (not the builtin)"
+        assert worker.call("lying:g").error == "AttributeError"
