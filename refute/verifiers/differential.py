@@ -76,7 +76,7 @@ class Differential:
             version=self.version,
             scope=_scope(operations, params["depth"]),
             sources=sources(operations, params["depth"], params["longest"], budget),
-            open_player=lambda: SequencePlayer(claim, site, budget),
+            open_player=lambda hash_seed: SequencePlayer(claim, site, budget, hash_seed),
             simpler=lambda case: simpler_sequence(operations, case),
             progress=progress,
         )

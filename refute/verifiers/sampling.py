@@ -79,7 +79,7 @@ class Sampling:
             version=self.version,
             scope=_scope(domain),
             sources=sources(domain, budget),
-            open_player=lambda: kind(claim, site, budget),
+            open_player=lambda hash_seed: kind(claim, site, budget, hash_seed),
             simpler=lambda case: simpler(domain, case),
             progress=progress,
         )

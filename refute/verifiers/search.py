@@ -11,6 +11,7 @@ than a faster machine would have given. CPU seconds and cases are the budget pro
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,13 +22,14 @@ from refute.claim import Verdict
 from refute.evidence import Cost, Finding, Scope
 from refute.fuzz.shrinking import Simpler
 from refute.plain import Plain
-from refute.replay import Counterexample
+from refute.replay import HASH_SEEDS, Counterexample
 from refute.verifiers.playing import Judgement, Player
 from refute.verifiers.reduction import Shrinker
 
 BATCH_S = 0.2  # a batch is grown until it takes about this long
 MAX_BATCH = 256
 HISTORY = 4096  # cases played by one player, all of which a broken case may depend on
+AGAIN = 32  # cases played a second time, and no more than an eighth of all
 DRAWS = 10  # drawn for each case wanted, so that a small domain or a strict assumption ends
 
 
@@ -46,13 +48,16 @@ class Source:
 
 @dataclasses.dataclass(frozen=True)
 class Quarry:
-    """What is searched. scope: what a complete source covers. simpler: candidates to shrink to."""
+    """What is searched. scope: what a complete source covers. simpler: candidates to shrink to.
+
+    open_player: a player whose workers have that hash seed.
+    """
 
     engine: str
     version: str
     scope: Scope
     sources: Sequence[Source]
-    open_player: Callable[[], Player]
+    open_player: Callable[[int], Player]
     simpler: Simpler
     progress: Callable[[str], None]
 
@@ -70,6 +75,7 @@ class Search:
         self.isolation = ""
         self.cpu_s = 0.0
         self.player: Player | None = None
+        self.hash_seed = HASH_SEEDS[0]
         self.shares: list[str] = []
         self.cut = ""
 
@@ -84,9 +90,26 @@ class Search:
                 exhausted = exhausted or (source.complete and not self.cut)
                 if self._spent():
                     break
+            return self._again(self._end(exhausted))
         finally:
             self._close()
-        return self._end(exhausted)
+
+    def _again(self, found: Finding) -> Finding:
+        """Some cases once more, backwards and under another hash seed, before they are believed.
+
+        What depends on the hash seed, on the order or on chance held once and may not hold twice.
+        Who only wants any refutation, without shrinking, gets no second look.
+        """
+        if found.verdict is Verdict.UNKNOWN or not self.budget.shrink:
+            return found
+        self._close()
+        cases = self.history[:: -max(8, len(self.history) // AGAIN)][:AGAIN]
+        self.history, self.hash_seed = [], HASH_SEEDS[1]
+        broken = self._play(cases)
+        if broken is not None:
+            return broken
+        self._close()
+        return dataclasses.replace(found, cost=Cost(cpu_s=self.cpu_s, wall_s=self.clock.spent))
 
     def _run(self, source: Source) -> Finding | None:
         """Play the cases of one source; a finding when the search must end with it."""
@@ -143,7 +166,7 @@ class Search:
         if self.player is not None and len(self.history) >= HISTORY:
             self._close()
         if self.player is None:
-            self.player = self.quarry.open_player().__enter__()
+            self.player = self.quarry.open_player(self.hash_seed).__enter__()
             self.isolation = self.player.isolation
             self.history = []
         return self.player
@@ -162,9 +185,8 @@ class Search:
         self._close()
         held = {plain.dumps(played) for played in self.history}
         quarry = self.quarry
-        shrinker = Shrinker(
-            quarry.engine, quarry.open_player, quarry.simpler, held, self.clock.left
-        )
+        opened = functools.partial(quarry.open_player, self.hash_seed)
+        shrinker = Shrinker(quarry.engine, opened, quarry.simpler, held, self.clock.left)
         shrink = shrinker.smallest if self.budget.shrink else shrinker.unshrunk
         found = shrink(self.history, case, judgement)
         self.cpu_s += shrinker.cpu_s
