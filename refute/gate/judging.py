@@ -7,10 +7,12 @@ budget: a small budget must not turn into an excuse. REFUTED is always charged.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import re
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 from refute.budget import Budget, Clock
 from refute.check import check, unknown
@@ -18,6 +20,7 @@ from refute.claim import Claim, Verdict, is_command
 from refute.closure import module_names
 from refute.errors import RefuteError
 from refute.evidence import Evidence
+from refute.gate.parallel import as_answered
 from refute.gate.session import LEAST_WALL_S, Findings, Session, result_of
 from refute.record import ClaimResult
 from refute.replay import HASH_SEEDS
@@ -95,46 +98,70 @@ def _distance(session: Session, claim: Claim) -> int:
     return 1 if any(module in module_names(c.path, roots) for c in session.changes) else 2
 
 
+@dataclasses.dataclass(frozen=True)
+class _Answer:
+    """What one group of claims came to. ran_out: names of those that more budget might decide."""
+
+    results: tuple[ClaimResult, ...]
+    ran_out: frozenset[str] = frozenset()
+
+
 def _judge(
     session: Session, findings: Findings, claims: Sequence[Claim], site: Site, role: str
 ) -> None:
-    """Each group may use most of what is left for claims; most groups end by cases long before."""
+    """Judge groups at once, the likeliest to be refuted first; the first refutation ends all."""
     end = Clock(session.clock.left * CLAIMS_SHARE)
-    for group in groups(session, claims):
-        names = ", ".join(c.name for c in group)
-        why = "not run: another claim was already refuted" if findings.refuted else ""
-        if end.left < LEAST_WALL_S:
-            why = why or SPENT
-        if why:
-            found = [unknown(claim, why, "gate") for claim in group]
-            findings.results += [result_of(c, e, role) for c, e in zip(group, found, strict=True)]
-            continue
-        session.progress(f"judging {names}")
-        part = session.part(f"{role}/{names}", end.left * GROUP_SHARE, group)
-        started = time.monotonic()
-        evidence = check(
-            group,
-            part,
-            site,
-            store=session.ledger,
-            progress=session.progress,
-            engines=session.engines,
-            found=_keeper(session, findings, role, site),
-        )
-        spent = time.monotonic() - started
-        findings.ran_out |= {e.claim for e in evidence if ran_out(e, part, spent)}
+    ordered = groups(session, claims)
+    questions = [
+        functools.partial(_judge_group, session, group, site, role, end) for group in ordered
+    ]
+    answers: dict[int, _Answer] = {}
+    refuted = False
+    try:
+        with contextlib.closing(as_answered(questions)) as coming:
+            for number, answer in coming:
+                answers[number] = answer
+                if any(r.evidence.verdict is Verdict.REFUTED for r in answer.results):
+                    refuted = True
+                    break
+    finally:
+        for number, group in enumerate(ordered):
+            known = answers.get(number)
+            if known is None and refuted:
+                known = _not_run(group, "not run: another claim was already refuted", role)
+            if known is not None:
+                findings.results += known.results
+                findings.ran_out |= known.ran_out
 
 
-def _keeper(
-    session: Session, findings: Findings, role: str, site: Site
-) -> Callable[[Claim, Evidence], None]:
-    def keep(claim: Claim, evidence: Evidence) -> None:
+def _judge_group(
+    session: Session, group: Sequence[Claim], site: Site, role: str, end: Clock
+) -> _Answer:
+    """A group may use most of what is left for claims; most groups end by cases long before."""
+    if end.left < LEAST_WALL_S:
+        return _not_run(group, SPENT, role)
+    names = ", ".join(c.name for c in group)
+    session.progress(f"judging {names}")
+    part = session.part(f"{role}/{names}", end.left * GROUP_SHARE, group)
+    started = time.monotonic()
+    evidence = check(
+        group,
+        part,
+        site,
+        store=session.ledger,
+        progress=session.progress,
+        engines=session.engines,
+    )
+    spent = time.monotonic() - started
+    results = []
+    for claim, found in zip(group, evidence, strict=True):
         inputs = session.ledger.inputs(claim, site)
-        findings.results.append(
-            result_of(claim, dataclasses.replace(evidence, inputs=inputs), role)
-        )
+        results.append(result_of(claim, dataclasses.replace(found, inputs=inputs), role))
+    return _Answer(tuple(results), frozenset(e.claim for e in evidence if ran_out(e, part, spent)))
 
-    return keep
+
+def _not_run(group: Sequence[Claim], why: str, role: str) -> _Answer:
+    return _Answer(tuple(result_of(claim, unknown(claim, why, "gate"), role) for claim in group))
 
 
 def _ask_the_base(session: Session, findings: Findings) -> None:

@@ -30,13 +30,14 @@ from refute.sandbox.wire import WireError
 _numbers = itertools.count(1)
 _open: weakref.WeakSet[Worker] = weakref.WeakSet()
 _stopping = False
+_INTERRUPTED = "the worker was not needed any more: the run ended"
 
 
 @contextlib.contextmanager
 def stopped_workers() -> Iterator[None]:
     """Kill all workers of this process, and refuse new ones until the context ends.
 
-    For an interrupt while other threads wait for workers: their calls end as "died".
+    For when other threads wait for workers whose answers nobody needs: their calls raise.
     """
     global _stopping
     _stopping = True
@@ -69,7 +70,7 @@ def open_worker(
     other values are for tests.
     """
     if _stopping:
-        raise SandboxError("no worker is started any more: the run was interrupted", thing="worker")
+        raise SandboxError(_INTERRUPTED, thing="worker")
     dialect: Dialect = PythonDialect() if command is None else CommandDialect()
     order = Order(
         tree=tree,
@@ -100,7 +101,10 @@ class Worker:
         self._end: Outcome | None = None
         self._closed = False
         self._asking = False
+        self._killed = False
         _open.add(self)
+        if _stopping:
+            self.kill()
 
     def call(
         self,
@@ -148,7 +152,11 @@ class Worker:
             self._cpu_s = max(self._cpu_s, stop(self._started))
 
     def kill(self) -> None:
-        """Kill the supervisor, and so all of the worker, from any thread; `close` is still due."""
+        """Kill the supervisor, and so all of the worker, from any thread; `close` is still due.
+
+        A call that waits for it raises SandboxError: its end is not the subject's doing.
+        """
+        self._killed = True
         with contextlib.suppress(ProcessLookupError):
             self._started.process.kill()
 
@@ -164,6 +172,8 @@ class Worker:
         self.close()
 
     def _ask(self, question: Question, timeout_s: float | None) -> Outcome:
+        if self._killed:
+            raise SandboxError(_INTERRUPTED, thing="worker")
         if self._end is not None:
             return self._end
         self._check_free()
@@ -174,6 +184,8 @@ class Worker:
             outcome = self._converse(data, deadline)
         except Ended as ended:
             outcome = self._bury(ended)
+            if self._killed:
+                raise SandboxError(_INTERRUPTED, thing="worker") from None
         except BaseException:
             self.close()
             raise

@@ -32,6 +32,7 @@ from refute.verifiers.crash.subject import Subject
 
 NAME = "crash"
 VERSION = "1"
+NOT_AGAIN = "recovery of one image gave different results, but not again"
 
 
 class CrashExplorer:
@@ -94,7 +95,7 @@ class _Search:
         try:
             self._subject.check_loads()
             search(explorer)
-            settled = {p: self._confirmed(f, explorer) for p, f in explorer.found.items()}
+            settled = {p: self._cases(f, explorer) for p, f in explorer.found.items()}
         finally:
             self._recovery.close()
             self._subject.close()
@@ -107,35 +108,34 @@ class _Search:
         workers = self._subject.spent() + self._recovery.spent()
         return time.thread_time() - self._started[1] + workers
 
-    def _confirmed(self, found: Found, explorer: Explorer) -> Found | str:
-        """The case, smaller, when it breaks in fresh processes; else why it does not count."""
+    def _cases(self, found: Found, explorer: Explorer) -> tuple[Found, ...] | str:
+        """The cases to propose, the smallest first; or why what was seen does not count.
+
+        They are not played here: `replay` does that, and takes the next when one does not break.
+        """
         claim = next(
             c for c in self._claims if c.statement.params["property"] == found.case.property
         )
-        replayer = CrashReplayer(claim, self._site, self._budget)
         if found.unstable:
-            return with_first(found, explorer, replayer) or (
-                "recovery of one image gave different results, but not again"
-            )
+            replayer = CrashReplayer(claim, self._site, self._budget)
+            with_cause = with_first(found, explorer, replayer)
+            return (with_cause,) if with_cause is not None else NOT_AGAIN
         if not self._budget.shrink or found.minimal:
-            return found  # `replay` will tell whether it breaks in fresh processes
-        played = replayer.play_case(found.case)
-        if not played.broke:
-            return "what seemed to break it did not in fresh processes: " + (
-                played.error or found.violation.observed
-            )
+            return (found,)
         less = shrink(
             found, lambda: self._explorer([found.case.property], lambda _: None), self._spent
         )
-        return less if less is found or replayer.play_case(less.case).broke else found
+        return (found,) if less is found else (less, found)
 
-    def _finding(self, prop: str, explorer: Explorer, settled: Found | str | None) -> Finding:
+    def _finding(
+        self, prop: str, explorer: Explorer, settled: tuple[Found, ...] | str | None
+    ) -> Finding:
         counts, configuration = explorer.counts, self._subject.configuration
         reason, verdict = "", Verdict.UNKNOWN
         counterexamples: tuple[Counterexample, ...] = ()
-        if isinstance(settled, Found):
-            reason = f"{settled.violation.observed} (to be replayed)"
-            counterexamples = (self._counterexample(settled),)
+        if isinstance(settled, tuple):
+            reason = f"{settled[0].violation.observed} (to be replayed)"
+            counterexamples = tuple(self._counterexample(found) for found in settled)
         elif settled is not None:
             reason = settled
         elif empty := vacuous(prop, configuration, self._subject.alphabet()):

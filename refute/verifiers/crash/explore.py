@@ -22,7 +22,9 @@ from refute.verifiers.crash.states import Crash, crashes, image
 from refute.verifiers.crash.subject import Subject
 
 CHECK_CPU = 16  # CPU seconds are asked for once in so many checks; asking costs a system call
-PATIENCE = 1500  # crash states that are still tried for other properties after the first violation
+# Crash states still tried for other properties after the first violation: few when its sequence is
+# as short as any, more when another property may break in a shorter one.
+PATIENCE = {True: 300, False: 900}
 
 
 class Stop(Exception):
@@ -203,7 +205,7 @@ class Explorer:
         if not self.budget.shrink:  # whoever wants no small case wants one refutation, no more
             raise Stop(f"the search ended at the first violation, of {violation.property}")
         if self._deadline is None:
-            self._deadline = max(2 * self.counts.states, PATIENCE)
+            self._deadline = max(2 * self.counts.states, PATIENCE[minimal])
 
     def check(self) -> None:
         """Raises Stop when the budget is spent, or the patience after a violation."""
