@@ -58,8 +58,13 @@ def type_name(value: object) -> str:
 
 
 class _Encoder:
-    def __init__(self, opaque: bool, blobs: list[bytes] | None = None) -> None:
+    """canonical: dicts are sorted, so that equal ones encode alike; else they keep their order."""
+
+    def __init__(
+        self, opaque: bool, blobs: list[bytes] | None = None, *, canonical: bool = False
+    ) -> None:
         self.opaque = opaque
+        self.canonical = canonical
         self.blobs = blobs
         self.met_opaque = False
 
@@ -90,7 +95,7 @@ class _Encoder:
             if all(type(k) is str and not k.startswith("!") for k in value):
                 return {k: self.encode(v, depth) for k, v in value.items()}
             pairs = [[self.inline(k, depth), self.inline(v, depth)] for k, v in value.items()]
-            return {"!dict": sorted(pairs, key=_sort_key)}
+            return {"!dict": sorted(pairs, key=_sort_key) if self.canonical else pairs}
         if kind is set or kind is frozenset:
             items = sorted((self.inline(v, depth) for v in value), key=_sort_key)
             return {"!set" if kind is set else "!frozenset": items}
@@ -229,9 +234,10 @@ def _natural(number: Any) -> int:
 def dumps(value: Plain, *, canonical: bool = True) -> str:
     """`value` as one line of JSON text. Canonical: equal values give equal text.
 
-    Otherwise dicts with string keys keep their order, which a subject may see.
+    Otherwise dicts keep their order, which a subject may see.
     """
-    return json.dumps(encode(value), sort_keys=canonical, separators=(",", ":"), allow_nan=False)
+    data = _Encoder(opaque=False, canonical=canonical).encode(value, 0)
+    return json.dumps(data, sort_keys=canonical, separators=(",", ":"), allow_nan=False)
 
 
 def loads(text: str | bytes) -> Plain:
@@ -249,12 +255,13 @@ def digest(value: Plain) -> str:
 
 def digest_any(value: Plain) -> str:
     """As `digest`, with `Opaque` in place of what is not plain data."""
-    text = json.dumps(encode(value, opaque=True), sort_keys=True)
+    data = _Encoder(opaque=True, canonical=True).encode(value, 0)
+    text = json.dumps(data, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def same(left: Plain, right: Plain) -> bool:
     """Equality that a subject cannot influence: exact types, NaN equals NaN, -0.0 is not 0.0."""
-    encoder = _Encoder(opaque=True)
+    encoder = _Encoder(opaque=True, canonical=True)
     texts = [json.dumps(encoder.encode(v, 0), sort_keys=True) for v in (left, right)]
     return texts[0] == texts[1] and not encoder.met_opaque

@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import json
 import math
+from typing import Any
 
 import hypothesis
 import pytest
@@ -106,6 +107,17 @@ def test_nan_is_the_same_as_nan() -> None:
 
 def test_the_order_of_a_dict_does_not_matter() -> None:
     assert same({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    assert same({2: "a", 1: [{(4,): 0, 3: 0}]}, {1: [{3: 0, (4,): 0}], 2: "a"})
+    assert digest({2: 0, 1: 0}) == digest({1: 0, 2: 0})
+
+
+@pytest.mark.parametrize(
+    "value", [{"b": 1, "a": 2}, {3: 0, 1: 0, 2: 0}, {(2,): {9: 0, 8: 0}, 1: 0}]
+)
+def test_a_dict_keeps_its_order_on_the_way(value: dict[Any, Any]) -> None:
+    there_and_back = decode(encode(value))
+    assert repr(there_and_back) == repr(value)
+    assert repr(loads(dumps(value, canonical=False))) == repr(value)
 
 
 class AlwaysEqual:

@@ -47,6 +47,7 @@ def fail(): raise OSError(28, "no space")
 def apply(function, x): return function(x)
 def apply_late(): return STATE[0](1)
 def ask_wrongly(device): return device.write(lambda: 1)
+def seen(value): return repr(value)
 def order(): return list({"a", "b", "c", "d", "e"})
 def read_fd(fd): return os.pread(fd, 100, 0)
 def where(): return [os.getcwd(), __file__, sys.argv, sys.dont_write_bytecode]
@@ -87,6 +88,12 @@ def test_arguments_and_values_come_back_equal(worker: Worker) -> None:
     assert outcome.kind == "returned"
     assert outcome.value == [list(args), {"k": b"v"}]
     assert not outcome.mutated
+
+
+def test_dicts_are_seen_in_their_order_on_both_sides(worker: Worker) -> None:
+    value = {3: "a", 1: {"z": 0, "b": 0}, 2: {(9,): 0, (8,): 0}}
+    assert worker.call("subject:seen", value).value == repr(value)
+    assert repr(worker.call("subject:echo", value).value) == repr([[value], {}])
 
 
 def test_a_dataclass_comes_back_as_a_record(worker: Worker) -> None:
