@@ -58,6 +58,19 @@ class Names:
         value = _assigned(node)
         return value if isinstance(value, ast.Lambda) else None
 
+    def origin(self, node: ast.expr) -> str:
+        """The dotted name under which the thing lives elsewhere, if the module only imports it."""
+        if isinstance(node, ast.Attribute):
+            whole = self.origin(node.value)
+            return f"{whole}.{node.attr}" if whole else ""
+        if not isinstance(node, ast.Name):
+            return ""
+        found = [dict(_imports(s)).get(node.id, "") for s in self._statements_of(node.id)]
+        return found[0] if len(set(found)) == 1 else ""
+
+    def _statements_of(self, name: str) -> Sequence[ast.stmt]:
+        return [s for s in self.bound.get(name, ()) if isinstance(s, ast.stmt)]
+
     def value(self, name: str) -> ast.expr | None:
         """The expression that is the only thing the name is ever bound to; None otherwise."""
         return _assigned(self._only(name))

@@ -154,10 +154,15 @@ def function_in(module: ast.Module, path: str, qualname: str) -> ast.FunctionDef
     return node
 
 
-def refuse(path: str, line: int, what: str, next_step: str) -> NoReturn:
-    """Raise Unsupported: what cannot be read at `path:line`, and what to write instead."""
+def refusal(path: str, line: int, what: str, next_step: str) -> Unsupported:
+    """The error for what cannot be read at `path:line`; next_step: what to write instead."""
     place = f"{path}:{line}"
-    raise Unsupported(f"{place}: {what}", thing="contract", value=place, next_step=next_step)
+    return Unsupported(f"{place}: {what}", thing="contract", value=place, next_step=next_step)
+
+
+def refuse(path: str, line: int, what: str, next_step: str) -> NoReturn:
+    """Raise `refusal(…)`."""
+    raise refusal(path, line, what, next_step)
 
 
 class _Reader:
