@@ -1,0 +1,45 @@
+"""SQL text and syntax trees: how this project reads and writes SQLite's dialect with sqlglot.
+
+The library's writer for SQLite gives NUMERIC as REAL, which has another affinity, and so would
+change the meaning of a table; here it keeps its name.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import ClassVar, TypeAlias
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.sqlite import SQLite
+from sqlglot.errors import SqlglotError
+from sqlglot.generators.sqlite import SQLiteGenerator
+
+_LARGEST = 200_000  # characters of a statement that is read
+
+Node: TypeAlias = exp.Expr
+
+
+class _Writer(SQLiteGenerator):
+    """Writes trees as text, types under their own names."""
+
+    TYPE_MAPPING: ClassVar = {**SQLiteGenerator.TYPE_MAPPING, exp.DType.DECIMAL: "NUMERIC"}
+
+
+def write(tree: Node) -> str:
+    """The text of a tree. A writer has state, so each text gets its own, from any thread."""
+    return _Writer(dialect=SQLite()).generate(tree, copy=False)
+
+
+@functools.lru_cache(maxsize=512)
+def _read(sql: str) -> Node | None:
+    try:
+        return sqlglot.parse_one(sql, dialect=SQLite)
+    except (SqlglotError, RecursionError):
+        return None
+
+
+def read(sql: str) -> Node | None:
+    """A tree of the statement, the caller's own; None when it cannot be read."""
+    tree = _read(sql) if len(sql) <= _LARGEST else None
+    return None if tree is None else tree.copy()

@@ -1,0 +1,146 @@
+"""Comparison of an engine's answer with SQLite's, which knows what may differ and nothing more.
+
+* Names of columns are not compared: SQL leaves names of expressions to the engine.
+* Order is compared as far as ORDER BY fixes it, and LIMIT without a total order may keep any of the
+  tied rows (`refute.oracles.sql.windows`).
+* The sign of a zero is not compared; its type is, as that of every value.
+* Floats of a query with SUM, AVG or TOTAL may differ by 16 units in the last place: the order of
+  the additions is open, and releases of SQLite differ.
+* Where SQLite's own answer changes when it works in another order (`refute.oracles.sql.variants`),
+  each of its answers is right. If they only differ in which of several equal values stands for all
+  of them, other answers may differ in that too; else any other answer is open, and says nothing.
+
+Where SQLite ends with an error, nothing is compared, with one exception: an integer SUM that leaves
+64 bits is an error by its documentation, so an engine that answers with rows is wrong. That is only
+held against it where the sum is computed for certain, in a SELECT without anything around.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from sqlglot import exp
+
+from refute.fuzz.sql.text import Node, read
+from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sql.variants import variants
+from refute.oracles.sql.windows import Row, Window, loose, window_of
+from refute.plain import Plain
+
+STEPS = 5_000_000
+OVERFLOW = "integer overflow"
+
+Status = Literal["same", "different", "open"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Compared:
+    """status: "open" says nothing about the engine. why: what differs, or why it is open."""
+
+    status: Status
+    why: str = ""
+
+
+SAME = Compared("same")
+
+
+def compare(setup: Sequence[str], query: str, right: Plain, left: Plain) -> Compared:
+    """SQLite's answer `right` and the engine's answer `left` to a query after a setup.
+
+    Both as `refute.oracles.sql.driver` gives them, `left` a list beginning with "rows" or "done".
+    """
+    if right[0] == "error":
+        return _compare_with_error(setup, query, right[2])
+    if left[0] != right[0]:
+        return Compared("different", "an answer without rows" if left[0] == "done" else "rows")
+    if right[0] == "done":
+        return SAME
+    if len(left[1]) != len(right[1]):
+        return Compared("different", f"{len(left[1])} columns instead of {len(right[1])}")
+    if repr(left[2]) == repr(right[2]):
+        return SAME
+    tree = read(query)
+    if not isinstance(tree, exp.Query):
+        return Compared("open", "the query cannot be read, so its order is not known")
+    return _Comparison(setup, tree, right[2], left[2]).compared()
+
+
+class _Comparison:
+    """The slow part: the two answers are not the same text."""
+
+    def __init__(
+        self, setup: Sequence[str], query: Node, right: Sequence[Row], left: Sequence[Row]
+    ) -> None:
+        self.setup = setup
+        self.query = query
+        self.right = right
+        self.left = left
+
+    def compared(self) -> Compared:
+        database, refused = _database(self.setup)
+        window = window_of(database, self.query, self.right)
+        database.close()
+        if window.accepts(self.left):
+            return SAME
+        windows = [window, *_other_windows(self.setup, self.query, refused)]
+        if any(w is not None and w.accepts(self.left) for w in windows):
+            return SAME
+        if all(w is not None and w.accepts(self.right) for w in windows):
+            return Compared("different", self._difference(window))
+        if all(w is not None and w.accepts(self.right, loose) for w in windows):
+            if window.accepts(self.left, loose):
+                return SAME
+            return Compared("different", self._difference(window))
+        return Compared("open", "SQLite's own answer depends on the order of rows")
+
+    def _difference(self, window: Window) -> str:
+        if len(self.left) != len(self.right):
+            return f"{len(self.left)} rows instead of {len(self.right)}"
+        unordered = Window((tuple(self.right),))
+        return "the order of rows" if unordered.accepts(self.left) else "the rows"
+
+
+def _database(setup: Sequence[str]) -> tuple[SQLite, bool]:
+    """A database after the setup, and whether a statement of it failed."""
+    database = SQLite(STEPS)
+    results = database.run(setup)
+    return database, any(result[0] == "error" for result in results)
+
+
+def _other_windows(setup: Sequence[str], query: Node, refused: bool) -> Iterator[Window | None]:
+    """The windows of the variants; None for one that SQLite does not answer."""
+    for statements, text in variants(setup, query, refused=refused):
+        database, failed = _database(statements)
+        [result] = database.run([text])
+        tree = read(text)
+        if (failed and not refused) or result[0] != "rows" or tree is None:
+            yield None
+        else:
+            yield window_of(database, tree, result[2])
+        database.close()
+
+
+def _compare_with_error(setup: Sequence[str], query: str, message: str) -> Compared:
+    """SQLite ended with an error, and the engine did not."""
+    tree = read(query)
+    if OVERFLOW not in message or tree is None or not _computed_for_certain(tree):
+        return Compared("open", f"SQLite: {message}")
+    _, refused = _database(setup)
+    for statements, text in variants(setup, tree, refused=refused):
+        database, _ = _database(statements)
+        [result] = database.run([text])
+        database.close()
+        if result[0] != "error" or OVERFLOW not in result[2]:
+            return Compared("open", "SQLite's own answer depends on the order of rows")
+    return Compared("different", f"rows instead of the error {message!r}")
+
+
+def _computed_for_certain(tree: Node) -> bool:
+    """Whether SUM stands in a plain SELECT that must compute it to answer at all."""
+    if not isinstance(tree, exp.Select) or tree.args.get("having") or tree.args.get("limit"):
+        return False
+    inner = tree.find(exp.Subquery, exp.Exists, exp.Case, exp.Coalesce, exp.If, exp.And, exp.Or)
+    total = any(output.find(exp.Sum) for output in tree.expressions)
+    return inner is None and total and not tree.find(exp.Abs)
