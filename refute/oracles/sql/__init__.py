@@ -1,1 +1,1 @@
-"""SQL engines and what they answered: the embedded SQLite, and any DB-API 2.0 driver in a worker."""
+"""SQL engines and their answers: the embedded SQLite, and any DB-API 2.0 driver in a worker."""

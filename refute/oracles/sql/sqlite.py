@@ -1,6 +1,6 @@
 """The embedded SQLite: the oracle, in this process, answering as the driver of other engines does.
 
-It is the SQLite that Python's `sqlite3` is linked to; `version` names it, since answers change
+It is the SQLite that Python's `sqlite3` is linked to; `VERSION` names it, since answers change
 between releases. The database is empty and in memory, and stays there: what would read or write
 other files is refused, because statements may come from anywhere.
 """
@@ -14,16 +14,19 @@ from typing import Any
 
 from refute.oracles.sql.driver import MESSAGE
 
+VERSION = sqlite3.sqlite_version
 STEPS = 50_000_000  # virtual machine instructions that one statement may take
 _CHECK = 100_000  # instructions between two looks at the limit
-
-version = sqlite3.sqlite_version
+_SEVERAL = "You can only execute one statement at a time."
 
 
 class SQLite:
-    """A fresh database in memory. steps: instructions, wall_s: seconds for one statement."""
+    """A fresh database in memory. steps: instructions, wall_s: seconds for one statement.
 
-    def __init__(self, steps: int = STEPS, wall_s: float = float("inf")) -> None:
+    A statement beyond either is ended, and its answer is "unfit".
+    """
+
+    def __init__(self, steps: float = STEPS, wall_s: float = float("inf")) -> None:
         self._steps = steps
         self._wall_s = wall_s
         self._taken = 0
@@ -31,38 +34,65 @@ class SQLite:
         self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
         self._connection.text_factory = _text
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        self._connection.set_progress_handler(self._too_much, min(_CHECK, steps))
-        self.execute = self._connection.execute
+        self._connection.set_progress_handler(self._too_much, int(min(_CHECK, steps)))
+        self._execute = self._connection.execute
 
     def run(self, statements: Sequence[str]) -> list[list[Any]]:
         """One result for each statement, in the driver's form."""
-        return [self._run(statement) for statement in statements]
+        results = []
+        for statement in statements:
+            answer = self.answer(statement)
+            if answer[0] == "rows":
+                names = [column[0] for column in answer[1]]
+                results.append(["rows", names, list(map(list, answer[2]))])
+            else:
+                results.append(list(answer))
+        return results
 
-    def begin(self) -> None:
-        """Start counting steps and seconds for the next statement."""
+    def answer(self, statement: str) -> tuple[Any, ...]:
+        """What came of one statement: as `run`, but columns and rows are tuples.
+
+        Columns are those of PEP 249, whose first item is the name.
+        """
         self._taken = 0
         self._until = time.monotonic() + self._wall_s
+        try:
+            cursor = self._execute(statement)
+            if cursor.description is None:
+                return ("done",)
+            return "rows", cursor.description, cursor.fetchall()
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            if self._over():
+                return "unfit", "SQLite did not finish within its limits"
+            if str(error) == _SEVERAL:
+                return self._each(statement)
+            kind = type(error)
+            return "error", f"{kind.__module__}.{kind.__qualname__}", str(error)[:MESSAGE]
 
     def close(self) -> None:
         """Let the database go."""
         self._connection.close()
 
-    def _run(self, statement: str) -> list[Any]:
-        self.begin()
-        try:
-            cursor = self._connection.execute(statement)
-            if cursor.description is None:
-                return ["done"]
-            rows = list(map(list, cursor.fetchall()))
-            return ["rows", [column[0] for column in cursor.description], rows]
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            kind = type(error)
-            return ["error", f"{kind.__module__}.{kind.__qualname__}", str(error)[:MESSAGE]]
+    def _each(self, text: str) -> tuple[Any, ...]:
+        """The answer to the last of several statements, or the first that is an error."""
+        answer: tuple[Any, ...] = ("done",)
+        start = 0
+        for end, character in enumerate(text, 1):
+            if character == ";" and sqlite3.complete_statement(text[start:end]):
+                answer = self.answer(text[start:end])
+                start = end
+                if answer[0] not in ("rows", "done"):
+                    return answer
+        rest = text[start:].strip()
+        return self.answer(rest) if rest else answer
+
+    def _over(self) -> bool:
+        return self._taken > self._steps or time.monotonic() > self._until
 
     def _too_much(self) -> int:
         """Called by SQLite now and then; anything but 0 ends the statement."""
         self._taken += _CHECK
-        return int(self._taken > self._steps or time.monotonic() > self._until)
+        return int(self._over())
 
 
 def _text(data: bytes) -> str:

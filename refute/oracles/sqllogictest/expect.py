@@ -1,0 +1,114 @@
+"""Whether what an engine answered is what a record expects.
+
+Answers have the driver's form (`refute.oracles.sql.driver`). Besides what is listed or hashed in
+the file, queries with the same label must have the same result; that is also asked of skipped
+queries, whose results the file knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
+from refute.oracles.sqllogictest.render import digest, texts
+
+SHOWN = 6  # values of a result that are shown, from the first difference on
+WIDEST = 60
+
+Labels = dict[str, str]
+
+
+class Mismatch(NamedTuple):
+    """What the record expects and what came instead, each on one line."""
+
+    expected: str
+    got: str
+
+
+def judge(record: StatementRecord | QueryRecord, answer: Any, labels: Labels) -> Mismatch | None:
+    """None when the record passes. labels: results by label so far, of this file; it is kept up."""
+    kind = answer[0]
+    if type(record) is StatementRecord:
+        if kind == "error":
+            return None if record.fails else Mismatch("no error", _said(answer))
+        if kind == "rows" or kind == "done":
+            return Mismatch("an error", "no error") if record.fails else None
+        return Mismatch("an error" if record.fails else "no error", _said(answer))
+    assert type(record) is QueryRecord
+    if kind != "rows":
+        return Mismatch(_wanted(record), _said(answer))
+    rows: Sequence[Sequence[Any]] = answer[2]
+    if len(answer[1]) != len(record.types):
+        return Mismatch(f"{len(record.types)} columns", f"{len(answer[1])} columns")
+    return _compare(record, texts(record.types, rows, record.sort), labels)
+
+
+def observe_skipped(record: QueryRecord, labels: Labels) -> Mismatch | None:
+    """Compare the expected result of a skipped query with that of its label."""
+    if not record.label or not record.expects:
+        return None
+    found = record.digest or digest(record.values or ())
+    return _same_label(record, found, labels)
+
+
+def _compare(record: QueryRecord, got: list[str], labels: Labels) -> Mismatch | None:
+    found = ""
+    if record.digest or record.label:
+        found = digest(got)
+    if record.values is not None:
+        if record.values != got:
+            return _difference(record.values, got)
+    elif record.number >= 0 and (record.number != len(got) or record.digest != found):
+        shown = f"{len(got)} values hashing to {found}"
+        return Mismatch(_wanted(record), f"{shown} ({_listed(got, 0)})")
+    return _same_label(record, found, labels) if record.label else None
+
+
+def _same_label(record: QueryRecord, found: str, labels: Labels) -> Mismatch | None:
+    first = labels.setdefault(record.label, found)
+    if first == found:
+        return None
+    return Mismatch(f"the result of label {record.label} before, {first}", found)
+
+
+def _difference(expected: list[str], got: list[str]) -> Mismatch:
+    """Both from the first value that differs on."""
+    pairs = zip(expected, got, strict=False)
+    at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(expected), len(got)))
+    return Mismatch(_listed(expected, at), _listed(got, at))
+
+
+def _listed(values: Sequence[str], at: int) -> str:
+    """The values from `at` on, shortened, with their number."""
+    number = f"{len(values)} value{'' if len(values) == 1 else 's'}"
+    if not values:
+        return "no values"
+    shown = [v if len(v) <= WIDEST else f"{v[: WIDEST - 1]}…" for v in values[at : at + SHOWN]]
+    before = "… " if at else ""
+    after = " …" if len(values) > at + SHOWN else ""
+    return f"{number}: {before}{' | '.join(shown)}{after}" if shown else f"{number}"
+
+
+def _wanted(record: QueryRecord) -> str:
+    if record.values is not None:
+        return _listed(record.values, 0)
+    if record.number >= 0:
+        return f"{record.number} values hashing to {record.digest}"
+    return "a result"
+
+
+def _said(answer: Any) -> str:
+    """An answer that is no result set, for people."""
+    match answer[0]:
+        case "error":
+            return f"error {answer[1].rpartition('.')[2]}: {answer[2]}".replace("\n", " ")
+        case "crash":
+            return f"the engine failed with {answer[1]}: {answer[2]}".replace("\n", " ")
+        case "unfit":
+            return str(answer[1])
+        case "lost":
+            return f"the engine {answer[1]}"
+        case "done":
+            return "no result set"
+    return "a result set"

@@ -1,0 +1,1 @@
+"""Engines that judge SQL engines: conformance with sqllogictest files, difference from SQLite."""

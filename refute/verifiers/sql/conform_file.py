@@ -1,0 +1,277 @@
+"""Running one sqllogictest file on an engine: every record, in order, on a fresh database.
+
+A record that fails does not end the file, as in the C runner. What is counted is what was really
+run; an engine that was given up, an interrupt or a line that cannot be read leaves records that
+were not, and the result says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Protocol
+
+from refute.errors import UnreadableInput
+from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sqllogictest.expect import Labels, Mismatch, judge, observe_skipped
+from refute.oracles.sqllogictest.reader import (
+    ControlRecord,
+    QueryRecord,
+    Record,
+    StatementRecord,
+    read,
+)
+
+CHUNK = 64  # records that are sent to an engine at once
+
+Runnable = StatementRecord | QueryRecord
+READS_ONLY = re.compile(r"\s*(?:SELECT|VALUES|EXPLAIN)\b", re.IGNORECASE)
+
+
+class EngineLost(Exception):
+    """The engine died or hung so often that the rest of the file is not run on it."""
+
+
+class Engine(Protocol):
+    """An SQL engine as a file is run on it."""
+
+    unstable: str
+    """Why its answers are not the same each time; empty as long as they seem to be."""
+
+    def start(self, hash_seed: int) -> None:
+        """Begin with an empty database. Raises EngineLost."""
+        ...
+
+    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
+        """One answer for each statement in the driver's form, or ["lost", how it ended].
+
+        Raises EngineLost when it gave up.
+        """
+        ...
+
+
+class Embedded:
+    """The embedded SQLite as an engine. timeout_s: seconds for one statement."""
+
+    unstable = ""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._database: SQLite | None = None
+
+    def start(self, hash_seed: int) -> None:
+        """Begin with an empty database; SQLite knows no hash seed."""
+        if self._database is not None:
+            self._database.close()
+        self._database = SQLite(float("inf"), self._timeout_s)
+
+    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
+        """One answer for each statement, when it is asked for."""
+        assert self._database is not None
+        return map(self._database.answer, statements)
+
+
+@dataclasses.dataclass
+class Failure:
+    """A record that failed. confirmed: whether it failed again on a fresh database; None: not asked
+
+    line: of the directive `statement` or `query`.
+    """
+
+    line: int
+    sql: str
+    expected: str
+    got: str
+    confirmed: bool | None = None
+
+
+@dataclasses.dataclass
+class FileResult:
+    """What came of one file.
+
+    run, skipped: records, as the C runner counts them. unchecked: queries that were run although
+    the file does not say what they return. not_run: records after the engine was given up, for the
+    reason in `lost`. error: why the file, or the rest of it, cannot be read. unstable: why the
+    engine's answers are not the same each time. cut: the run was interrupted in this file.
+    """
+
+    path: str
+    run: int = 0
+    skipped: int = 0
+    unchecked: int = 0
+    not_run: int = 0
+    failures: list[Failure] = dataclasses.field(default_factory=list)
+    error: str = ""
+    lost: str = ""
+    unstable: str = ""
+    cut: bool = False
+    wall_s: float = 0.0
+
+    @property
+    def confirmed(self) -> int:
+        """How many failures were seen twice."""
+        return sum(failure.confirmed is True for failure in self.failures)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """How files are run. name: the engine's, for skipif and onlyif, in lower case.
+
+    stop: asked between chunks of records, whether the run is over. progress: told of every chunk
+    how many records it had.
+    """
+
+    engine: Engine
+    name: str
+    stop: Callable[[], bool] = lambda: False
+    progress: Callable[[int], None] = lambda _: None
+
+
+def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
+    """Run the file's records. The first `confirm` failures are looked for in a second run.
+
+    An error in the file, or a lost engine, is part of the result. Raises KeyboardInterrupt.
+    """
+    started = time.monotonic()
+    result = _FileRun(run, path, hash_seed=0).all_of(data)
+    if result.failures and not result.cut and confirm:
+        _confirm(run, result, data, result.failures[:confirm])
+    result.unstable = result.unstable or run.engine.unstable
+    result.wall_s = time.monotonic() - started
+    return result
+
+
+def _confirm(run: Run, result: FileResult, data: bytes, failures: Sequence[Failure]) -> None:
+    """Run the file again, up to the last of the failures, and mark those that fail again."""
+    again = _FileRun(run, result.path, hash_seed=1).all_of(data, until=failures[-1].line)
+    seen = {failure.line for failure in again.failures}
+    whole = not (again.cut or again.lost)
+    for failure in failures:
+        failure.confirmed = True if failure.line in seen else False if whole else None
+    passed = [failure.line for failure in failures if failure.confirmed is False]
+    if passed:
+        where = f"{result.path}:{passed[0]}"
+        result.unstable = f"{where} failed and then passed on a fresh database"
+
+
+def selected(records: Iterable[Record], name: str) -> Iterator[tuple[Record, bool]]:
+    """The records up to `halt`, each with whether the engine of this name runs it."""
+    for record in records:
+        runs = not any((kind == "skipif") == (who == name) for kind, who in record.conditions)
+        if runs and type(record) is ControlRecord:
+            if record.name == "halt":
+                return
+            continue
+        yield record, runs
+
+
+class _FileRun:
+    def __init__(self, run: Run, path: str, hash_seed: int) -> None:
+        self.run = run
+        self.engine = run.engine
+        self.hash_seed = hash_seed
+        self.result = FileResult(path)
+        self.labels: Labels = {}
+        self.arbiter = Arbiter()
+
+    def all_of(self, data: bytes, until: float = float("inf")) -> FileResult:
+        """Run the records that begin at or before the line `until`."""
+        result = self.result
+        pairs: Iterator[tuple[Record, bool]] = iter(())
+        try:
+            pairs = selected(read(data, result.path), self.run.name)
+            self.engine.start(self.hash_seed)
+            while chunk := list(islice(pairs, CHUNK)):
+                if self.run.stop():
+                    result.cut = True
+                    break
+                self._chunk([pair for pair in chunk if pair[0].line <= until])
+                self.run.progress(len(chunk))
+                if chunk[-1][0].line > until:
+                    break
+        except UnreadableInput as error:
+            possible = f" (possible: {', '.join(error.possible)})" if error.possible else ""
+            result.error = error.message + possible
+        except EngineLost as error:
+            result.lost = str(error)
+            result.not_run += _count_runs(pairs)
+        except KeyboardInterrupt:
+            result.cut = True
+        return result
+
+    def _chunk(self, chunk: list[tuple[Record, bool]]) -> None:
+        """Run one chunk and judge its answers."""
+        result, labels = self.result, self.labels
+        todo: list[Runnable] = [r for r, runs in chunk if runs]  # type: ignore[misc]
+        answers = self.engine.answers([record.sql for record in todo])
+        done = result.run
+        self.arbiter.later(todo)
+        try:
+            for record, runs in chunk:
+                if runs:
+                    answer = next(answers)
+                    result.run += 1
+                    mismatch = judge(record, answer, labels)  # type: ignore[arg-type]
+                    if mismatch is not None:
+                        self._failed(record, answer, mismatch)  # type: ignore[arg-type]
+                else:
+                    result.skipped += 1
+                    if type(record) is QueryRecord:
+                        mismatch = observe_skipped(record, labels)
+                        if mismatch is not None:
+                            self._failed(record, ("skipped",), mismatch)
+        except EngineLost:
+            result.not_run = len(todo) - (result.run - done)
+            raise
+        finally:
+            ran = todo[: result.run - done]
+            result.unchecked += sum(type(r) is QueryRecord and not r.expects for r in ran)
+
+    def _failed(self, record: Runnable, answer: Sequence[Any], mismatch: Mismatch) -> None:
+        """Note a failure, unless it is the failure that the file is about; see `Arbiter`."""
+        empty = type(record) is QueryRecord and (record.values == [] or record.number == 0)
+        if empty and answer[0] == "error" and self.arbiter.fails_too(record):
+            return
+        failure = Failure(record.line, record.sql, mismatch.expected, mismatch.got)
+        self.result.failures.append(failure)
+
+
+class Arbiter:
+    """Says whether a query that returns no values in the file fails at run time in SQLite.
+
+    The format cannot say "this query fails": the C runner takes the rows before a run-time error
+    as the result, and files were recorded so (`SELECT sum(x)` with an integer overflow returns
+    nothing). An engine that raises an error there is right, one that raises it elsewhere is not;
+    SQLite, run up to the same record, tells which.
+    """
+
+    def __init__(self) -> None:
+        self._todo: deque[Runnable] = deque()
+        self._database: SQLite | None = None
+
+    def later(self, records: Sequence[Runnable]) -> None:
+        """Records that were run on the engine; they are run here only if that is ever needed."""
+        self._todo += records
+
+    def fails_too(self, record: Runnable) -> bool:
+        """Whether SQLite understands the query and cannot finish it."""
+        if self._database is None:
+            self._database = SQLite()
+        while self._todo and self._todo[0].line < record.line:
+            before = self._todo.popleft()
+            if not READS_ONLY.match(before.sql):
+                self._database.answer(before.sql)
+        known = self._database.answer(f"EXPLAIN {record.sql}")[0]
+        return (known, self._database.answer(record.sql)[0]) == ("rows", "error")
+
+
+def _count_runs(pairs: Iterator[tuple[Record, bool]]) -> int:
+    """How many of the records that are left would have been run."""
+    try:
+        return sum(runs for _, runs in pairs)
+    except UnreadableInput:
+        return 0

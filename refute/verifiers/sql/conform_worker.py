@@ -1,0 +1,170 @@
+"""A DB-API engine in a sandbox worker, as sqllogictest files are run on it.
+
+The engine may die, hang or answer nonsense at any statement. Then a fresh worker repeats what went
+before (what only reads is left out), the statements in question go one by one until the one to
+blame is found, its record fails, and the file goes on. That is bounded: an engine that keeps dying
+is given up. An engine that dies once and not again is unstable, which is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from refute.errors import RefuteError
+from refute.oracles.sql.driver import PAUSE_S
+from refute.sandbox import Handle, Outcome, Worker
+from refute.verifiers.sql.conform_file import READS_ONLY, EngineLost
+
+LOSSES = 10  # how often a file's engine may be lost before it is given up
+START_S = 30.0  # seconds for importing the engine and connecting
+SPARE_S = 1.0  # for the answer to come over the wire
+
+SESSION = "refute.oracles.sql.driver:Session"
+_TYPES = frozenset({type(None), int, float, str, bytes})
+_TEXTS = {"error": 2, "crash": 2, "unfit": 1, "done": 0}
+
+
+class EngineMissing(RefuteError):
+    """The engine's reference names nothing that can be loaded."""
+
+
+class InWorker:
+    """An engine behind `factory`, "module:function", in workers that `open_worker` starts.
+
+    open_worker: takes a hash seed. timeout_s: wall seconds for one statement.
+    """
+
+    def __init__(
+        self, open_worker: Callable[[int], Worker], factory: str, timeout_s: float
+    ) -> None:
+        self.unstable = ""
+        self.isolation = ""
+        self.cpu_s = 0.0
+        self._open_worker = open_worker
+        self._factory = factory
+        self._timeout_s = timeout_s
+        self._hash_seed = 0
+        self._losses = 0
+        self._worker: Worker | None = None
+        self._session: Any = None
+        self._done: list[str] = []
+
+    def start(self, hash_seed: int) -> None:
+        """Begin with an empty database in a fresh worker. Raises EngineLost or EngineMissing."""
+        self._hash_seed = hash_seed
+        self._losses = 0
+        self._done = []
+        self._connect()
+
+    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
+        """One answer for each statement, in the driver's form or ["lost", how it ended]."""
+        todo = list(statements)
+        singly = 0  # so many of the next statements are sent alone
+        while todo:
+            given = self._ask(todo[:1] if singly else todo)
+            if type(given) is list:
+                for statement, answer in zip(todo, given, strict=False):
+                    if not READS_ONLY.match(statement):
+                        self._done.append(statement)
+                    yield answer
+                if singly == 1:  # all alone, and none ended it
+                    self._note_unstable()
+                singly = max(0, singly - len(given))
+                todo = todo[len(given) :]
+                continue
+            self._lose(str(given))
+            if singly or len(todo) == 1:
+                singly = 0
+                yield ["lost", given]
+                todo = todo[1:]
+            else:
+                singly = len(todo)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.close()
+            self.cpu_s += self._worker.cpu_s
+            self._worker = None
+
+    def _note_unstable(self) -> None:
+        self.unstable = f"{self._factory} ended once, and not when the same was repeated"
+
+    def _lose(self, how: str) -> None:
+        """Start again where the engine was lost. Raises EngineLost when that was too often."""
+        self._losses += 1
+        if self._losses > LOSSES:
+            raise EngineLost(f"{self._factory} {how}; it was lost {self._losses} times")
+        self._connect()
+        todo = list(self._done)
+        while todo:
+            given = self._ask(todo)
+            if type(given) is not list:
+                self.unstable = f"{self._factory} {given} where it had answered before"
+                raise EngineLost(self.unstable)
+            todo = todo[len(given) :]
+
+    def _connect(self) -> None:
+        self.close()
+        self._worker = self._open_worker(self._hash_seed)
+        self.isolation = self._worker.isolation
+        outcome = self._worker.create(SESSION, self._factory, timeout_s=START_S)
+        if outcome.kind == "returned" and type(outcome.value) is Handle:
+            self._session = outcome.value
+            return
+        how = _ended(outcome)
+        if outcome.error in ("ModuleNotFoundError", "AttributeError"):
+            raise EngineMissing(
+                f"engine {self._factory} cannot be loaded: {outcome.message}",
+                thing="engine",
+                value=self._factory,
+                possible=("sqlite", "module:function"),
+                next_step="name a function without arguments that returns a DB-API connection",
+            )
+        raise EngineLost(f"{self._factory} gave no connection: it {how}")
+
+    def _ask(self, statements: Sequence[str]) -> list[Any] | str:
+        """The answers to the first statements, at least one; or how the engine was lost."""
+        assert self._worker is not None
+        patience = self._timeout_s + PAUSE_S + SPARE_S
+        outcome = self._worker.invoke(self._session, "run", list(statements), timeout_s=patience)
+        if outcome.kind != "returned":
+            return _ended(outcome)
+        given = outcome.value
+        if type(given) is not list or not 0 < len(given) <= len(statements):
+            return "answered nonsense"
+        return [answer if _in_form(answer) else ["unfit", "a malformed answer"] for answer in given]
+
+
+def _ended(outcome: Outcome) -> str:
+    """How a call ended that gave no answers, after "the engine"."""
+    match outcome.kind:
+        case "raised":
+            return f"failed with {outcome.error}: {outcome.message}"[:300]
+        case "died":
+            return f"ended its process ({outcome.detail})"
+        case "timeout":
+            return f"did not answer in time ({outcome.detail})"
+        case "returned":
+            return "answered nonsense"
+    return f"broke the protocol ({outcome.detail})"
+
+
+def _in_form(answer: Any) -> bool:
+    """Whether the answer has the driver's form; the engine could have patched the driver."""
+    if type(answer) is not list or not answer or type(answer[0]) is not str:
+        return False
+    if answer[0] == "rows" and len(answer) == 3:
+        _, names, rows = answer
+        return (
+            type(names) is list
+            and type(rows) is list
+            and all(type(name) is str for name in names)
+            and all(
+                type(row) is list and len(row) == len(names) and _TYPES.issuperset(map(type, row))
+                for row in rows
+            )
+        )
+    texts = answer[1:]
+    return len(texts) == _TEXTS.get(answer[0], -1) and all(type(text) is str for text in texts)
