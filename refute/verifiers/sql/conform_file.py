@@ -53,6 +53,10 @@ class Engine(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let everything go."""
+        ...
+
 
 class Embedded:
     """The embedded SQLite as an engine. timeout_s: seconds for one statement."""
@@ -65,14 +69,18 @@ class Embedded:
 
     def start(self, hash_seed: int) -> None:
         """Begin with an empty database; SQLite knows no hash seed."""
-        if self._database is not None:
-            self._database.close()
+        self.close()
         self._database = SQLite(float("inf"), self._timeout_s)
 
     def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
         """One answer for each statement, when it is asked for."""
         assert self._database is not None
         return map(self._database.answer, statements)
+
+    def close(self) -> None:
+        """Let the database go."""
+        if self._database is not None:
+            self._database.close()
 
 
 @dataclasses.dataclass

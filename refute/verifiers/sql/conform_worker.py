@@ -11,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from refute.budget import GIB
 from refute.errors import RefuteError
 from refute.oracles.sql.driver import PAUSE_S
-from refute.sandbox import Handle, Outcome, Worker
+from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
 from refute.verifiers.sql.conform_file import READS_ONLY, EngineLost
+from refute.verifiers.sql.conform_run import Choice
 
 LOSSES = 10  # how often a file's engine may be lost before it is given up
 START_S = 30.0  # seconds for importing the engine and connecting
+LIFE_S = 24 * 3600.0  # of a worker; each statement has its own limit
+MEMORY = 2 * GIB  # bytes
 SPARE_S = 1.0  # for the answer to come over the wire
 
 SESSION = "refute.oracles.sql.driver:Session"
@@ -113,7 +117,7 @@ class InWorker:
         if outcome.kind == "returned" and type(outcome.value) is Handle:
             self._session = outcome.value
             return
-        how = _ended(outcome)
+        how = ended(outcome)
         if outcome.error in ("ModuleNotFoundError", "AttributeError"):
             raise EngineMissing(
                 f"engine {self._factory} cannot be loaded: {outcome.message}",
@@ -130,14 +134,14 @@ class InWorker:
         patience = self._timeout_s + PAUSE_S + SPARE_S
         outcome = self._worker.invoke(self._session, "run", list(statements), timeout_s=patience)
         if outcome.kind != "returned":
-            return _ended(outcome)
+            return ended(outcome)
         given = outcome.value
         if type(given) is not list or not 0 < len(given) <= len(statements):
             return "answered nonsense"
-        return [answer if _in_form(answer) else ["unfit", "a malformed answer"] for answer in given]
+        return [answer if in_form(answer) else ["unfit", "a malformed answer"] for answer in given]
 
 
-def _ended(outcome: Outcome) -> str:
+def ended(outcome: Outcome) -> str:
     """How a call ended that gave no answers, after "the engine"."""
     match outcome.kind:
         case "raised":
@@ -151,7 +155,7 @@ def _ended(outcome: Outcome) -> str:
     return f"broke the protocol ({outcome.detail})"
 
 
-def _in_form(answer: Any) -> bool:
+def in_form(answer: Any) -> bool:
     """Whether the answer has the driver's form; the engine could have patched the driver."""
     if type(answer) is not list or not answer or type(answer[0]) is not str:
         return False
@@ -168,3 +172,15 @@ def _in_form(answer: Any) -> bool:
         )
     texts = answer[1:]
     return len(texts) == _TEXTS.get(answer[0], -1) and all(type(text) is str for text in texts)
+
+
+def open_engine(choice: Choice) -> InWorker:
+    """The engine of a choice, in workers that hold its code and nothing else of the tree."""
+    limits = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY)
+    return InWorker(
+        lambda hash_seed: open_worker(
+            choice.tree, choice.files, choice.roots, limits, hash_seed=hash_seed
+        ),
+        choice.engine,
+        choice.timeout_s,
+    )

@@ -1,0 +1,34 @@
+"""Where an engine named `module:function` is: the tree around the current directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from refute.claim import REFERENCE
+from refute.cli.place import project_of
+from refute.closure import closure_of
+from refute.config import read_config
+from refute.errors import UsageError
+from refute.verifiers.sql.conform_run import Choice
+
+
+def choice_of(engine: str, name: str, timeout_s: float, here: Path) -> Choice:
+    """The engine as it is found from the directory `here`. Raises UsageError.
+
+    A module of the tree comes with what it imports and nothing else, so that an engine cannot read
+    the results it should give; one that is installed needs no files.
+    """
+    if not REFERENCE.match(engine):
+        raise UsageError(
+            f"there is no engine {engine!r}",
+            thing="--engine",
+            value=engine,
+            possible=("sqlite", "module:function"),
+            next_step="name a function without arguments that returns a DB-API connection",
+        )
+    tree = project_of(here)
+    own = here.relative_to(tree).as_posix()
+    roots = tuple(dict.fromkeys((own, *read_config(tree).roots)))
+    files = closure_of(tree, roots, (engine,), ("**/*.py",)).files
+    module = engine.partition(":")[0].partition(".")[0]
+    return Choice(engine, (name or module).lower(), timeout_s, tree, files, roots)
