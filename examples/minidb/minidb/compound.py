@@ -1,0 +1,146 @@
+"""UNION, UNION ALL, INTERSECT and EXCEPT, from left to right with equal precedence.
+
+Rows are compared as DISTINCT does, by the collation that the leftmost SELECT has for a column.
+Names and affinities of the columns are those of the leftmost SELECT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from minidb.collation import fold_of
+from minidb.errors import NotSupportedError, OperationalError
+from minidb.ordering import (
+    Term,
+    checked_position,
+    cut,
+    in_order,
+    limits,
+    marked,
+    position_of,
+    term_of,
+    without_collate,
+)
+from minidb.scope import Builder, Query, Row, Scope
+from minidb.syntax import bare, expect
+
+Rows = Callable[[], Iterator[Row]]
+
+
+def compile_compound(builder: Builder, node: exp.Expr, parent: Scope | None) -> Query:
+    """The query of one set operation with what is to its left and right."""
+    expect(node, "this", "expression", "distinct", "order", "limit", "offset", "with_")
+    left = builder.query(_operand(node.this), parent)
+    right = builder.query(_operand(node.expression), parent)
+    if len(left.columns) != len(right.columns):
+        raise OperationalError(
+            f"SELECTs to the left and right of {node.key.upper()} "
+            "do not have the same number of result columns"
+        )
+    collations = [
+        one.collation if one.collation is not None else other.collation
+        for one, other in zip(left.codes, right.codes, strict=True)
+    ]
+    rows = _combined(node, left.rows, right.rows, collations)
+    terms = _order(node, left, collations)
+    limit = limits(builder, node, parent)
+
+    def finished() -> Iterator[Row]:
+        found = rows()
+        if terms:
+            places, ordered = [place for place, _ in terms], [term for _, term in terms]
+            keyed = ((row, tuple(row[place] for place in places)) for row in found)
+            found = (row for row, _ in in_order(keyed, ordered))
+        return cut(found, limit())
+
+    return Query(left.columns, right.codes, finished, left.depends | right.depends)
+
+
+def _operand(node: exp.Expr) -> exp.Expr:
+    """One side of the operator, which has no order or limit of its own."""
+    while isinstance(node, exp.Subquery):
+        expect(node, "this")
+        node = node.this
+    if any(node.args.get(part) is not None for part in ("order", "limit", "offset")):
+        raise OperationalError("ORDER BY or LIMIT clause should come after UNION, not before")
+    return node
+
+
+def _combined(node: exp.Expr, left: Rows, right: Rows, collations: list[str | None]) -> Rows:
+    """The rows of both sides under the operator, in the order of their values unless UNION ALL."""
+    folds = [fold_of(collation) for collation in collations]
+    terms = [Term(fold, False, True) for fold in folds]
+    if isinstance(node, exp.Union) and not node.args.get("distinct"):
+
+        def appended() -> Iterator[Row]:
+            yield from left()
+            yield from right()
+
+        return appended
+    if not node.args.get("distinct"):
+        raise NotSupportedError(f"{node.key} ALL")
+
+    def combined() -> Iterator[Row]:
+        first = {marked(row, folds): row for row in left()}
+        second = {marked(row, folds): row for row in right()}
+        if isinstance(node, exp.Union):
+            first.update(second)
+        else:
+            wanted = isinstance(node, exp.Intersect)
+            first = {mark: row for mark, row in first.items() if (mark in second) is wanted}
+        return iter([row for row, _ in in_order(((r, r) for r in first.values()), terms)])
+
+    return combined
+
+
+def _order(node: exp.Expr, left: Query, collations: list[str | None]) -> list[tuple[int, Term]]:
+    """The terms of ORDER BY, each of which must be a result column."""
+    order = node.args.get("order")
+    terms = []
+    for item in order.expressions if order is not None else []:
+        expect(item, "this", "desc", "nulls_first")
+        inner, collation = without_collate(item.this)
+        place = _place(inner, node, left)
+        terms.append((place, term_of(item, fold_of(collation or collations[place]))))
+    return terms
+
+
+def _place(node: exp.Expr, compound: exp.Expr, left: Query) -> int:
+    number = position_of(node)
+    if number is not None:
+        return checked_position(number, len(left.columns), "ORDER BY")
+    for select in _selects(compound):
+        for place, item in enumerate(select.expressions):
+            if isinstance(item, exp.Star):
+                break
+            written = bare(item.this if isinstance(item, exp.Alias) else item)
+            alias = item.alias if isinstance(item, exp.Alias) else ""
+            if written == node or (isinstance(node, exp.Column) and _names(node, alias, written)):
+                return place
+    for place, column in enumerate(left.columns):
+        if isinstance(node, exp.Column) and column.name.lower() == node.name.lower():
+            return place
+    raise OperationalError("ORDER BY term does not match any column in the result set")
+
+
+def _names(node: exp.Column, alias: str, written: exp.Expr) -> bool:
+    """Whether an ORDER BY column means the result column with that alias or expression."""
+    if node.args.get("table"):
+        return False
+    wanted = node.name.lower()
+    return alias.lower() == wanted or (
+        isinstance(written, exp.Column) and written.name.lower() == wanted
+    )
+
+
+def _selects(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The SELECTs of a compound from left to right."""
+    if isinstance(node, exp.SetOperation):
+        yield from _selects(node.this)
+        yield from _selects(node.expression)
+    elif isinstance(node, exp.Subquery):
+        yield from _selects(node.this)
+    else:
+        yield node
