@@ -69,6 +69,9 @@ BOOLS += ["self.n is not None and self.n.index > 0", "isinstance(next_of(self.s,
 BOOLS += ["{x: self.m[x] > 0 for x in A} == {x: True for x in A}", "self.q[1:] == self.q[:1]"]
 BOOLS += ["[c] != self.q", "[x for x in self.s | {a, R(a, c)}][0] == a"]
 BOOLS += ["any(x == a and v > 1 for x, v in self.m.items())"]
+BOOLS += ["any(len(x) == 1 and x <= self.d[c] for x in subsets(self.d[c]))"]
+BOOLS += ["Set([a]) in every(Set[A])", "len(permutations(self.d[c])) == 2"]
+BOOLS += ["any(n != self.n for n in every(N | None))"]
 HELPER = """
 def next_of(s: Set[A | R], a: A) -> A | R:
     t = R(a, C.X)
@@ -125,6 +128,8 @@ class Draw:
                 f"k = {self.integer()} % 5",
                 f"k, self.i = self.i, {self.integer()} % 4",
                 "self.m = {x: 1 if x == a else 0 for x in A}",
+                "self.d[c] = any_of(subsets(A))",
+                "self.q = any_of(permutations([c, C.X]))",
             ]
         )
 

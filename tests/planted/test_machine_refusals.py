@@ -112,6 +112,12 @@ STATEMENTS = {
     "x = list({r for r in RM})": "whose order is not fixed",
     "x = list(self.s if self.n == 0 else {r for r in RM})": "whose order is not fixed",
     "first, *rest = self.q": "an unpacking of Seq",
+    "x = any_of(every(int))": "a walk through int",
+    "x = any_of(every(Set[Set[Set[Set[RM]]]]))": "too many values",
+    "x = any_of(every(self.n))": "as a type",
+    "x = any_of(every(str))": "the type str",
+    "x = any_of(subsets({1, 2, self.n * self.n * self.n * self.n * self.n}))": "a walk through Set",
+    "x = any_of(subsets(RM, RM))": "this subsets",
     "x = [r for r in RM][0] if any_of(RM) else 1": "any_of(…) inside an expression",
 }
 
@@ -144,6 +150,7 @@ MEMBERS = {
     "v: Var[Light] = var()": "var(value), var(one_of=…)",
     "v: Var[Light] = var(Light.RED, volatile=True)": "volatile",
     "v: Var[tuple[int, ...]] = var(())": "a tuple of unknown length",
+    "v: Var[int] = var(each_of=(1, 2))": "each_of",
 }
 
 
@@ -163,6 +170,13 @@ def test_constants_are_checked(tmp_path: Path) -> None:
         built(tmp_path, "", RM=0)
     with pytest.raises(UsageError, match="needs K"):
         built(tmp_path, "K: Const[int] = const()")
+    for bound in ("K - 1", "n + ", "2 ** 3", "1 // 0"):
+        with pytest.raises(UsageError, match="the bound"):
+            built(tmp_path, f'v: Var[Annotated[int, Range(0, "{bound}")]] = var(0)')
+    with pytest.raises(UsageError, match="more than"):
+        built(
+            tmp_path, "v: Var[Map[RM, Set[Annotated[int, Range(0, 14)]]]] = var(each_of=anything)"
+        )
     with pytest.raises(RefuteError, match="starts outside its type"):
         built(tmp_path, "v: Var[Annotated[int, Range(0, 3)]] = var(7)")
 

@@ -19,7 +19,9 @@ from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.containers import Map, Seq, Set
 from refute.specs.machine.expressions import BOOL, constant, number, orderable
+from refute.specs.machine.families import FAMILIES
 from refute.specs.machine.ir import Expr
+from refute.specs.machine.pure import returned
 from refute.specs.machine.scope import MISSING, Scope, function_scope, union_parts
 
 MUTATORS = frozenset(
@@ -128,6 +130,8 @@ class Calls(Comprehensions):
             return made
         if target in (Set, Seq, Map):
             return self._container(target, node, want)
+        if isinstance(target, types.FunctionType) and target in FAMILIES:
+            return FAMILIES[target](self, node)
         if dataclasses.is_dataclass(target) and isinstance(target, type):
             return self._make(target, node)
         if isinstance(target, types.FunctionType):
@@ -347,50 +351,4 @@ class Calls(Comprehensions):
 
 def pure_body(scope: Scope) -> Expr:
     """The body of a helper or predicate as one expression."""
-    return _pure(Calls(scope), list(scope.tree.body), scope.tree)
-
-
-def _pure(calls: Calls, body: list[ast.stmt], after: ast.AST) -> Expr:
-    scope = calls.scope
-    if not body:
-        raise scope.refuse(after, "a way through without return", "a return on every way")
-    first, *rest = body
-    match first:
-        case ast.Return(value=ast.expr() as value):
-            return calls.expr(value)
-        case ast.Pass() | ast.Expr(value=ast.Constant()):
-            return _pure(calls, rest, first)
-        case ast.If():
-            test = calls.truth(first.test)
-            before = dict(scope.env)
-            then = _pure(calls, [*first.body, *rest], first)
-            scope.env = before
-            orelse = _pure(calls, [*first.orelse, *rest], first)
-            return Expr("if", t.join((then.type, orelse.type)), (test, then, orelse))
-        case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value):
-            return _let(calls, target, value, rest, first)
-        case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value):
-            return _let(calls, target, value, rest, first)
-    raise scope.refuse(first, _statement_name(first, scope), "only names, if and return here")
-
-
-def _let(
-    calls: Calls, target: ast.expr, value: ast.expr, rest: list[ast.stmt], node: ast.AST
-) -> Expr:
-    found = calls.expr(value)
-    name = calls.build.fresh("let")
-    calls.build.note(name, found)
-    calls.bind(target, Expr("local", found.type, (), name))
-    body = _pure(calls, rest, node)
-    return Expr("let", body.type, (found, body), name)
-
-
-def _statement_name(node: ast.stmt, scope: Scope) -> str:
-    where = f"in {scope.function.__name__}, a helper or predicate,"
-    if isinstance(node, ast.Assign | ast.AugAssign | ast.Delete):
-        return f"a write {where}"
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return f"{ast.unparse(node.value.func)}(…) as a statement {where}"
-    if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Yield):
-        return f"yield {where}"
-    return f"a {type(node).__name__} statement {where}"
+    return returned(Calls(scope), list(scope.tree.body), scope.tree)

@@ -31,6 +31,7 @@ from refute.specs.machine.language import Const, Running, Var, mark_of, running
 from refute.specs.machine.lower import Lowering, live_at, live_before
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.scope import Build, Scope, function_scope
+from refute.specs.machine.starts import starting_values
 from refute.specs.machine.statements import Statements
 from refute.specs.machine.values import domain, order, pack_value
 
@@ -175,32 +176,22 @@ class FrontEnd:
     def _variable(self, name: str, variable: Var[Any], kind: t.Type) -> Variable:
         way, argument = variable.given()
         try:
-            with running(Running(self.resolver.sizes, _no_choice)):
-                starts = self._starts(name, way, argument, kind)
+            with running(Running(self.resolver.sizes, _no_choice, self.resolver.values)):
+                starts = starting_values(self.resolver, way, argument, kind)
         except OutOfRange as error:
             raise UsageError(
                 f"{self.cls.__name__}.{name} starts outside its type: {error}",
                 thing=name,
                 next_step=f"start inside {t.show(kind)}",
             ) from error
+        if starts is None:
+            raise self._refuse(
+                self.cls,
+                f"{name} = var({way}…) for {t.show(kind)}",
+                "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map",
+            )
         packed = tuple(pack_value(v) for v in sorted(set(starts), key=order))
         return Variable(name, kind, packed, self.line)
-
-    def _starts(self, name: str, way: str, argument: Any, kind: t.Type) -> list[Any]:
-        freeze = self.resolver.freeze
-        if way == "initial":
-            return [freeze(argument, kind)]
-        if way == "one_of":
-            return [freeze(v, kind) for v in argument]
-        if way == "each" and isinstance(kind, t.MapOf):
-            keys = [self.resolver.thaw(k, kind.key) for k in domain(kind.key)]
-            varies = isinstance(argument, types.FunctionType)
-            return [freeze({k: argument(k) if varies else argument for k in keys}, kind)]
-        raise self._refuse(
-            self.cls,
-            f"{name} = var({way}…) for {t.show(kind)}",
-            "var(value), var(one_of=…), or var(each=…) for a Map",
-        )
 
     def _params(self, function: types.FunctionType, drop: int) -> tuple[tuple[str, Param], ...]:
         hints = self._hints(function)

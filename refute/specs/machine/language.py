@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import types
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, overload
 
 from refute.errors import UsageError
-from refute.specs.machine.containers import Map, Seq, Set, placed
+from refute.specs.machine.containers import Map, Seq, Set, live_order, placed
 from refute.specs.machine.errors import Disabled, OutOfRange
 
 T = TypeVar("T")
@@ -39,10 +40,11 @@ class Chooser(Protocol):
 
 @dataclasses.dataclass
 class Running:
-    """sizes: of the Sorts by name. choose: answers any_of."""
+    """sizes: of the Sorts by name. choose: answers any_of. values: all values of a type."""
 
     sizes: Mapping[str, int]
     choose: Chooser
+    values: Callable[[Any], Sequence[Any]]
 
 
 _running: list[Running] = []
@@ -135,7 +137,8 @@ class OrderedSort(Sort):
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """`Annotated[int, Range(lo, hi)]`: both ends included; a bound may name a constant."""
+    """`Annotated[int, Range(lo, hi)]`: both ends included; a bound may be arithmetic over constants
+    in a string, `Range(0, "N - 1")`."""
 
     lo: int | str
     hi: int | str
@@ -143,7 +146,7 @@ class Range:
 
 @dataclasses.dataclass(frozen=True)
 class Upto:
-    """`Annotated[Seq[T], Upto(n)]`: at most n long; n may name a constant."""
+    """`Annotated[Seq[T], Upto(n)]`: at most n long; n may name a constant, as in Range."""
 
     limit: int | str
 
@@ -165,11 +168,13 @@ class Var(Generic[T]):
         initial: Any = _UNSET,
         each: Any = _UNSET,
         one_of: Any = _UNSET,
+        each_of: Any = _UNSET,
         volatile: bool = False,
     ) -> None:
         self.initial = initial
         self.each = each
         self.one_of = one_of
+        self.each_of = each_of
         self.volatile = volatile
         self.name = ""
 
@@ -209,19 +214,27 @@ class Var(Generic[T]):
         store._state[self.name] = store._admit(self.name, value)
 
     def given(self) -> tuple[str, Any]:
-        """Which way to start was given: ("initial" | "each" | "one_of" | "", the argument)."""
-        for way in ("initial", "each", "one_of"):
+        """Which way to start was given ("" for none), and its argument."""
+        for way in ("initial", "each", "one_of", "each_of"):
             if getattr(self, way) is not _UNSET:
                 return way, getattr(self, way)
         return "", None
 
 
 def var(
-    initial: Any = _UNSET, *, each: Any = _UNSET, one_of: Any = _UNSET, volatile: bool = False
+    initial: Any = _UNSET,
+    *,
+    each: Any = _UNSET,
+    one_of: Any = _UNSET,
+    each_of: Any = _UNSET,
+    volatile: bool = False,
 ) -> Any:
-    """A variable that starts as `initial`, with `each` value of a Map (or a function of the key),
-    or as any `one_of` several. Give exactly one."""
-    return Var(initial, each, one_of, volatile)
+    """A variable that starts as `initial`; as any `one_of` several; as a Map with this in `each`
+    place (a value, or a function of the key); or as a Map with any `each_of` several in each place.
+
+    Give exactly one. `one_of=anything` is every value of the type.
+    """
+    return Var(initial, each, one_of, each_of, volatile)
 
 
 class Const(Generic[T]):
@@ -250,6 +263,7 @@ def const(default: int | None = None) -> Any:
 
 
 empty_set: Any = frozenset()
+anything: Any = object()  # for `one_of=` and `each_of=`: every value of the type
 
 
 def when(condition: bool) -> None:
@@ -287,6 +301,25 @@ def _marking(kind: str, function: F | None, fair: str = "") -> Any:
         return target
 
     return put if function is None else put(function)
+
+
+def every(kind: Any) -> Seq[Any]:
+    """All values of a finite type, in canonical order: `for s in every(Set[RM])`."""
+    return Seq(_context("every(…)").values(kind))
+
+
+def subsets(elements: Iterable[T]) -> Seq[Set[T]]:
+    """All subsets, the empty one and the whole included."""
+    items = list(Set(elements))
+    sizes = range(len(items) + 1)
+    found = [Set(chosen) for n in sizes for chosen in itertools.combinations(items, n)]
+    return Seq(sorted(found, key=live_order))
+
+
+def permutations(elements: Iterable[T]) -> Seq[Seq[T]]:
+    """The different elements in every order."""
+    found = [Seq(chosen) for chosen in itertools.permutations(Set(elements))]
+    return Seq(sorted(found, key=live_order))
 
 
 class _Decorator(Protocol):

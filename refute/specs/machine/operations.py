@@ -9,7 +9,7 @@ from typing import Any
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
-from refute.specs.machine.values import Atom, Tag, Value, conforms, domain, members, order, tag
+from refute.specs.machine.values import Atom, Tag, Value, domain, is_instance, members, order, tag
 
 _TWO: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -114,7 +114,7 @@ def _containers(expr: Expr, values: list[Value], kinds: list[t.Type]) -> Value:
             at = range(len(values[0]))[values[1]]
             return values[0][:at] + values[0][at + 1 :]
         case "isa":
-            return conforms(values[0], t.Union(tuple(expr.data)))
+            return is_instance(values[0], tuple(expr.data))
     raise UnreadableInput(f"unknown operation {expr.op!r} in a machine", thing="machine")
 
 

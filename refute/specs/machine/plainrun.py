@@ -70,7 +70,7 @@ class PlainRun:
         return tuple(self.resolver.freeze(state[n], k) for n, k in self.kinds.items())
 
     def _running(self, choose: Chooser) -> Any:
-        return running(Running(self.resolver.sizes, choose))
+        return running(Running(self.resolver.sizes, choose, self.resolver.values))
 
     def step(self, name: str, params: tuple[Value, ...], choose: Any) -> None:
         """One atomic step. Raises Disabled (and undoes it), or what the step itself raises."""

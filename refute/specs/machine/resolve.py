@@ -6,8 +6,10 @@ and the values that engines hold: `freeze` and `thaw`.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import enum
+import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -62,18 +64,46 @@ class Resolver:
         return size
 
     def bound(self, value: int | str | None) -> int | None:
-        """A bound as a number; a string names a constant."""
+        """A bound as a number; a string is arithmetic over constants and Sort sizes: "2 * N - 1".
+
+        Raises UsageError.
+        """
         if not isinstance(value, str):
             return value
-        if value not in self.constants:
+        try:
+            return self._arithmetic(ast.parse(value.strip(), mode="eval").body, value)
+        except (SyntaxError, ValueError, ZeroDivisionError) as error:
             raise UsageError(
-                f"the bound {value!r} names no constant",
+                f"the bound {value!r} is no number: {error}",
                 thing=value,
-                possible=tuple(self.constants),
-                next_step=f"declare {value}: Const[int] = const(), or write a number",
+                next_step="write numbers, constants and + - * // only",
+            ) from error
+
+    def _arithmetic(self, node: ast.expr, whole: str) -> int:
+        match node:
+            case ast.Constant(value=int() as number):
+                return number
+            case ast.Name(id=name):
+                return self._named(name)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return -self._arithmetic(inner, whole)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BOUND:
+                sides = self._arithmetic(left, whole), self._arithmetic(right, whole)
+                made: int = _BOUND[type(op)](*sides)
+                return made
+        raise ValueError(f"{ast.unparse(node)} is not one of numbers, names and + - * //")
+
+    def _named(self, name: str) -> int:
+        known = {**self.sizes, **dict.fromkeys(self.unsized, 1), **self.constants}
+        if name not in known:
+            raise UsageError(
+                f"the bound {name!r} names no constant",
+                thing=name,
+                possible=tuple(known),
+                next_step=f"declare {name}: Const[int] = const(), or write a number",
             )
-        self.used[value] = self.constants[value]
-        return self.constants[value]
+        self.used[name] = known[name]
+        return known[name]
 
     def _know(self, name: str, cls: type) -> None:
         if self.classes.setdefault(name, cls) is not cls:
@@ -103,6 +133,11 @@ class Resolver:
         if isinstance(annotation, type):
             return self.class_type(annotation, refuse)
         raise refuse(f"the type {annotation!r}", _TYPES)
+
+    def values(self, annotation: Any) -> list[Any]:
+        """All values of an annotation's type, as the machine's own code sees them."""
+        kind = self.type_of(annotation, _no_type)
+        return [self.thaw(v, kind) for v in domain(kind)]
 
     def class_type(self, cls: type, refuse: Refuse) -> t.Type:
         """The type of a Sort, Enum or frozen dataclass."""
@@ -247,6 +282,18 @@ def _plain_equality(cls: Any) -> bool:
     written = getattr(cls.__eq__, "__code__", None)
     compared = all(f.compare for f in dataclasses.fields(cls))
     return compared and written is not None and written.co_filename == "<string>"
+
+
+_BOUND: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+def _no_type(construct: str, instead: str) -> Exception:
+    return Unsupported(f"{construct} is no type of a machine", next_step=f"write {instead}")
 
 
 class _Unfit:

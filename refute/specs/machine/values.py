@@ -197,6 +197,15 @@ def conforms(value: Value, kind: Type) -> bool:
             return short and _row(value, (kind.elem,) * len(value))
 
 
+def is_instance(value: Value, kinds: tuple[Type, ...]) -> bool:
+    """Python's `isinstance`: the class alone, whatever the fields hold."""
+    if type(value) is tuple and value and type(value[0]) is Tag:
+        return any(isinstance(k, Rec) and k.name == value[0].name for k in kinds)
+    if type(value) is Atom:
+        return any(isinstance(k, Atoms) and k.name == value.kind for k in kinds)
+    return any(conforms(value, k) for k in kinds if isinstance(k, Bool | Int))
+
+
 def _row(value: Value, kinds: tuple[Type, ...]) -> bool:
     return type(value) is tuple and len(value) == len(kinds) and all(map(conforms, value, kinds))
 

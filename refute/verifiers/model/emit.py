@@ -7,6 +7,7 @@ which of them an operand has follows from its static type.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +18,12 @@ from refute.specs.machine.ir import Expr
 from refute.specs.machine.values import (
     Atom,
     Tag,
-    conforms,
     domain,
+    is_instance,
     members,
     order,
     tag,
+    tag_of,
     unpack_value,
 )
 
@@ -43,10 +45,21 @@ def field_of(value: Any, name: str) -> Any:
     return value[value[0].position[name]]
 
 
-def ordered(items: Any) -> list[Any]:
+def ordered(items: frozenset[Any]) -> tuple[Any, ...]:
     """The elements of a set in canonical order."""
-    found = list(items)
-    return sorted(found, key=order) if len(found) > 1 else found
+    return tuple(sorted(items, key=order))
+
+
+def remembering(kind: t.Type) -> Callable[[frozenset[Any]], tuple[Any, ...]]:
+    """`ordered` for sets of one element type, remembering results: True and 1 are equal keys, so
+    sets of different types must not share them."""
+
+    @functools.lru_cache(maxsize=1 << 12)
+    def known(items: frozenset[Any]) -> tuple[Any, ...]:
+        return tuple(sorted(items, key=order))
+
+    inside = repr(kind)
+    return ordered if "Bool(" in inside and "Int(" in inside else known
 
 
 def removed(base: frozenset[Any], element: Any) -> frozenset[Any]:
@@ -84,7 +97,6 @@ class Emitter:
             "Atom": Atom,
             "Tag": Tag,
             "field_of": field_of,
-            "ordered": ordered,
             "removed": removed,
             "popped": popped,
             "put": put,
@@ -127,7 +139,9 @@ class Emitter:
         if op in _INFIX:
             return "(" + f" {_INFIX[op]} ".join(map(self.text, expr.args)) + ")"
         if op in _CALLS:
-            return f"{_CALLS[op]}({self.source(expr.args[0])})"
+            only = expr.args[0]
+            plain = op == "len" and isinstance(only.type, t.SetOf)
+            return f"{_CALLS[op]}({self.text(only) if plain else self.source(only)})"
         if op in _FOLDS:
             return f"{_FOLDS[op]}({self.chain(expr.args[0])})"
         method = getattr(self, f"_{_METHODS.get(op, op)}", None)
@@ -156,7 +170,8 @@ class Emitter:
         if expr.op == "range":
             return f"range({', '.join(map(self.text, expr.args))})"
         if isinstance(expr.type, t.SetOf):
-            return f"ordered({self.text(expr)})"
+            sorter = self.constant(remembering(expr.type.elem), ("ordered", expr.type.elem))
+            return f"{sorter}({self.text(expr)})"
         if isinstance(expr.type, t.MapOf):
             return self.domain(expr.type.key)
         return self.text(expr)
@@ -295,9 +310,13 @@ class Emitter:
         return f"popped({self.text(expr.args[0])}, {self.text(expr.args[1])})"
 
     def _isa(self, expr: Expr) -> str:
-        union = t.Union(tuple(expr.data))
-        test = self.constant(lambda v: conforms(v, union), ("isa", union))
-        return f"{test}({self.text(expr.args[0])})"
+        (item,) = expr.args
+        kinds = tuple(expr.data)
+        tags = {tag_of(k) for k in kinds if isinstance(k, t.Rec)}
+        if all(isinstance(option, t.Rec) for option in t.options(item.type)):
+            return f"({self.text(item)}[0] in {self.constant(tags, ('tags', kinds))})"
+        test = self.constant(lambda v: is_instance(v, kinds), ("isa", kinds))
+        return f"{test}({self.text(item)})"
 
 
 _METHODS = {"<": "order", "<=": "order", ">": "order", ">=": "order", "seq": "tuple"}

@@ -1,0 +1,115 @@
+"""Termination detection on a ring by Dijkstra's EWD 840, after S. Merz's EWD840.tla.
+
+Source: tlaplus/Examples, specifications/ewd840/EWD840.tla (Dijkstra, Feijen, van Gasteren:
+"Derivation of a termination detection algorithm for distributed computations"). That repository's
+manifest gives 302 distinct states and 2001 generated; three nodes have those. TLC takes a step for
+each disjunct of a guard that is true, and so does `reason` here.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+from refute.machine import (
+    Const,
+    Machine,
+    Map,
+    Range,
+    Var,
+    action,
+    any_of,
+    anything,
+    const,
+    invariant,
+    reachable,
+    terminal,
+    var,
+    when,
+)
+
+Node = Annotated[int, Range(0, "N - 1")]
+
+
+class Color(enum.Enum):
+    """Of nodes and of the token; black: not conclusive."""
+
+    WHITE = enum.auto()
+    BLACK = enum.auto()
+
+
+class EWD840(Machine):
+    """A token collects the news that everybody is inactive."""
+
+    N: Const[int] = const()
+    active: Var[Map[Node, bool]] = var(one_of=anything)
+    color: Var[Map[Node, Color]] = var(one_of=anything)
+    tpos: Var[Node] = var(one_of=anything)
+    tcolor: Var[Color] = var(Color.BLACK)
+
+    @action
+    def initiate_probe(self) -> None:
+        """Node 0 has the token and no conclusion: it sends a white one around."""
+        when(self.tpos == 0)
+        reason = any_of([self.tcolor == Color.BLACK, self.color[0] == Color.BLACK])
+        when(reason)
+        self.tpos = self.N - 1
+        self.tcolor = Color.WHITE
+        self.color[0] = Color.WHITE
+
+    @action
+    def pass_token(self, i: Node) -> None:
+        """An inactive node, or one that makes the round inconclusive, passes the token on."""
+        when(i != 0 and self.tpos == i)
+        black = self.color[i] == Color.BLACK
+        reason = any_of([not self.active[i], black, self.tcolor == Color.BLACK])
+        when(reason)
+        self.tpos = i - 1
+        if black:
+            self.tcolor = Color.BLACK
+        self.color[i] = Color.WHITE
+
+    @action
+    def send_msg(self, i: Node, j: Node) -> None:
+        """An active node activates another; against the token's direction it becomes black."""
+        when(self.active[i] and j != i)
+        self.active[j] = True
+        if j > i:
+            self.color[i] = Color.BLACK
+
+    @action
+    def deactivate(self, i: Node) -> None:
+        """An active node may become inactive at any moment."""
+        when(self.active[i])
+        self.active[i] = False
+
+    def terminated(self) -> bool:
+        """Nobody is active."""
+        return not any(self.active.values())
+
+    def detected(self) -> bool:
+        """What node 0 sees when all is over."""
+        white = self.tcolor == Color.WHITE and self.color[0] == Color.WHITE
+        return self.tpos == 0 and white and not self.active[0]
+
+    @invariant
+    def detection_is_right(self) -> bool:
+        """TerminationDetection."""
+        return not self.detected() or self.terminated()
+
+    @invariant
+    def dijkstra(self) -> bool:
+        """Dijkstra's inductive invariant (Inv)."""
+        behind = all(not self.active[i] for i in range(self.tpos + 1, self.N))
+        black = any(self.color[j] == Color.BLACK for j in range(self.tpos + 1))
+        return behind or black or self.tcolor == Color.BLACK
+
+    @terminal
+    def over(self) -> bool:
+        """Termination was detected."""
+        return self.detected()
+
+    @reachable
+    def can_detect(self) -> bool:
+        """It can be detected."""
+        return self.detected()
