@@ -25,8 +25,7 @@ MOST_ROWS = 40
 FEATURES: dict[str, str] = {
     "inner-join": "INNER JOIN … ON",
     "left-join": "LEFT JOIN … ON",
-    "cross-join": "CROSS JOIN",
-    "comma-join": "several tables in FROM",
+    "cross-join": "CROSS JOIN, and several tables in FROM",
     "division": "/",
     "modulo": "%",
     "concat": "||",

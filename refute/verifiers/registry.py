@@ -17,6 +17,9 @@ from refute.verifiers import Verifier
 ENGINES: dict[str, tuple[str, ...]] = {
     "holds": ("refute.verifiers.sampling:Sampling",),
     "agrees-with": ("refute.verifiers.differential:Differential",),
+    "agrees-with-sqlite": ("refute.verifiers.sql.differential:SQLDifferential",),
+    "contract": ("refute.verifiers.contracts.sampling:ContractSampling",),
+    "conforms": ("refute.verifiers.sql.conform:Conformance",),
     "machine": ("refute.verifiers.model.engine:ModelChecker",),
     "crash-consistent": ("refute.verifiers.crash.engine:CrashExplorer",),
 }

@@ -71,8 +71,8 @@ def _truth(writer: Writer, family: str, depth: int) -> Node:
 
 def _is(writer: Writer, family: str, depth: int) -> Node:
     left, right = _pair(writer, depth)
-    tree = exp.Is(this=left, expression=right)
-    return exp.Not(this=exp.Paren(this=tree)) if writer.chance(0.4) else tree
+    kind = exp.NullSafeNEQ if writer.chance(0.4) else exp.NullSafeEQ
+    return kind(this=left, expression=right)
 
 
 def _in_list(writer: Writer, family: str, depth: int) -> Node:

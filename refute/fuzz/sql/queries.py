@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from sqlglot import exp
 
 from refute.fuzz.sql import conditions, scalars, selects
+from refute.fuzz.sql.features import NEEDS, PROBES, features_in
 from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, columns_in, number
 from refute.fuzz.sql.schema import Schema, make_schema
 from refute.fuzz.sql.selects import select
@@ -31,6 +32,7 @@ COMPOUNDS: dict[str, tuple[type[exp.SetOperation], bool]] = {
     "except": (exp.Except, True),
 }
 QUERIES = 12  # on one database
+DRAWS = 60  # of small queries until one uses its feature
 
 
 def cases(seed: int, features: Set[str], tables: int, rows: int) -> Iterator[Plain]:
@@ -42,6 +44,24 @@ def cases(seed: int, features: Set[str], tables: int, rows: int) -> Iterator[Pla
         setup = schema.statements()
         for _ in range(QUERIES):
             yield {"setup": setup, "query": write(query(rng, grammar, schema))}
+
+
+def featured(
+    seed: int, features: Sequence[str], tables: int, rows: int, rounds: int
+) -> Iterator[Plain]:
+    """Small queries of each feature in turn, with what it needs and the core and nothing else."""
+    wanted = [name for name in PROBES if name in features]
+    grammars = {n: Grammar(PRODUCTIONS, {n, *NEEDS.get(n, ())} & {*features}) for n in wanted}
+    rng = random.Random(f"{seed}/featured")
+    for _ in range(rounds):
+        for start in range(0, len(wanted), QUERIES):
+            schema = make_schema(rng, frozenset(features), tables, rows)
+            setup = schema.statements()
+            for name in wanted[start : start + QUERIES]:
+                trees = (query(rng, grammars[name], schema) for _ in range(DRAWS))
+                tree = next((t for t in trees if name in features_in(t)), None)
+                if tree is not None:
+                    yield {"setup": setup, "query": write(tree)}
 
 
 def query(rng: random.Random, grammar: Grammar, schema: Schema) -> Node:

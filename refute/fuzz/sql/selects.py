@@ -20,7 +20,7 @@ from refute.fuzz.sql.grammar import (
 from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.text import Node
 
-JOINS = {"inner-join": 3.0, "left-join": 3.0, "cross-join": 0.7, "comma-join": 0.7}
+JOINS = {"inner-join": 3.0, "left-join": 3.0, "cross-join": 1.2}
 DEPTH = 2  # of expressions in the outermost query
 MOST_NESTED = 2  # queries inside of each other, the outermost included
 TYPES = {"number": "INTEGER", "text": "TEXT", "any": ""}
@@ -133,9 +133,7 @@ def _from(writer: Writer) -> tuple[Node, list[Node]]:
 def _join(writer: Writer, kind: str, item: Node, source: Source) -> Node:
     earlier, writer.sources = writer.sources, (*writer.sources, source)
     if kind == "cross-join":
-        return exp.Join(this=item, kind="CROSS")
-    if kind == "comma-join":
-        return exp.Join(this=item)
+        return exp.Join(this=item, kind="CROSS" if writer.chance(0.5) else None)
     on = _link(writer, earlier, [source]) if writer.chance(0.8) else writer.condition(1)
     if writer.chance(0.15):
         on = exp.And(this=exp.Paren(this=on), expression=exp.Paren(this=writer.condition(0)))

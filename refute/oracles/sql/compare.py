@@ -51,6 +51,8 @@ def compare(setup: Sequence[str], query: str, right: Plain, left: Plain) -> Comp
 
     Both as `refute.oracles.sql.driver` gives them, `left` a list beginning with "rows" or "done".
     """
+    if right[0] == "unfit":
+        return Compared("open", right[1])
     if right[0] == "error":
         return _compare_with_error(setup, query, right[2])
     if left[0] != right[0]:

@@ -18,6 +18,7 @@ engine that fell over. The exceptions of PEP 249 have a base class `Error`, know
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import time
 from collections.abc import Iterable, Sequence
@@ -43,8 +44,17 @@ class Session:
         made: Any = _import(module)
         for part in name.split("."):
             made = _getattr(made, part)
+        self._make = made
         self._connection: Any = made()
         _commit_each(self._connection)
+
+    def restart(self, statements: Sequence[str]) -> list[list[Any]]:
+        """As `run`, on a new connection; the one before is closed."""
+        with contextlib.suppress(_BaseException):  # it is of no use any more
+            self._connection.close()
+        self._connection = self._make()
+        _commit_each(self._connection)
+        return self.run(statements)
 
     def run(self, statements: Sequence[str]) -> list[list[Any]]:
         """The results of the first statements, at least one; ask again for those left over.
