@@ -174,6 +174,11 @@ class Statement:
         named = self.params.get("subjects", ())
         return tuple(dict.fromkeys((self.subject, *(reference for _, reference in named))))
 
+    @property
+    def spec_files(self) -> tuple[str, ...]:
+        """Globs of the files that judge without being code: what `params["spec_files"]` names."""
+        return tuple(self.params.get("spec_files", ()))
+
     def to_json(self) -> dict[str, object]:
         """The statement as JSON data."""
         return {

@@ -29,8 +29,9 @@ class Site:
         return closure_of(self.subject_tree, self.roots, references, claim.covers)
 
     def spec_closure(self, claim: Claim) -> Closure:
-        """The files that the judging code depends on."""
-        return closure_of(self.spec_tree, self.roots, claim.statement.spec, ())
+        """The files that judge: what the judging code depends on, and files that are no code."""
+        statement = claim.statement
+        return closure_of(self.spec_tree, self.roots, statement.spec, statement.spec_files)
 
     def subject_worker(
         self, claim: Claim, limits: Limits, hash_seed: int = 0, fds: tuple[int, ...] = ()

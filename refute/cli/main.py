@@ -35,6 +35,8 @@ from refute.errors import (
 COMMANDS: dict[str, tuple[str, str]] = {
     "gate": ("refute.cli.gate", "judge a git change: accepted, refuted or not established"),
     "check": ("refute.cli.check", "check the machines and claims of one file"),
+    "prove": ("refute.cli.prove", "prove functions against their contracts, for all inputs"),
+    "conform": ("refute.cli.conform", "run sqllogictest files on an SQL engine"),
     "replay": ("refute.cli.replay", "play a saved counterexample again, or make it a test"),
     "hook": ("refute.cli.hook", "judge the tree when a coding agent wants to stop"),
     "doctor": ("refute.cli.doctor", "what is available here, and what is missing"),

@@ -84,10 +84,12 @@ def _listed(values: Sequence[str], at: int) -> str:
     number = f"{len(values)} value{'' if len(values) == 1 else 's'}"
     if not values:
         return "no values"
+    if at >= len(values):
+        return f"{number} and no more"
     shown = [v if len(v) <= WIDEST else f"{v[: WIDEST - 1]}…" for v in values[at : at + SHOWN]]
     before = "… " if at else ""
     after = " …" if len(values) > at + SHOWN else ""
-    return f"{number}: {before}{' | '.join(shown)}{after}" if shown else f"{number}"
+    return f"{number}: {before}{' | '.join(shown)}{after}"
 
 
 def _wanted(record: QueryRecord) -> str:

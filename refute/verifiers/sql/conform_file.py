@@ -117,6 +117,7 @@ class FileResult:
     lost: str = ""
     unstable: str = ""
     cut: bool = False
+    interrupted: bool = False
     wall_s: float = 0.0
 
     @property
@@ -145,7 +146,7 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
     An error in the file, or a lost engine, is part of the result. Raises KeyboardInterrupt.
     """
     started = time.monotonic()
-    result = _FileRun(run, path, hash_seed=0).all_of(data)
+    result = FileRun(run, path, hash_seed=0).all_of(data)
     if result.failures and not result.cut and confirm:
         _confirm(run, result, data, result.failures[:confirm])
     result.unstable = result.unstable or run.engine.unstable
@@ -155,7 +156,7 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
 
 def _confirm(run: Run, result: FileResult, data: bytes, failures: Sequence[Failure]) -> None:
     """Run the file again, up to the last of the failures, and mark those that fail again."""
-    again = _FileRun(run, result.path, hash_seed=1).all_of(data, until=failures[-1].line)
+    again = FileRun(run, result.path, hash_seed=1).all_of(data, until=failures[-1].line)
     seen = {failure.line for failure in again.failures}
     whole = not (again.cut or again.lost)
     for failure in failures:
@@ -177,7 +178,9 @@ def selected(records: Iterable[Record], name: str) -> Iterator[tuple[Record, boo
         yield record, runs
 
 
-class _FileRun:
+class FileRun:
+    """One run of one file under a hash seed, from an empty database."""
+
     def __init__(self, run: Run, path: str, hash_seed: int) -> None:
         self.run = run
         self.engine = run.engine
@@ -187,7 +190,7 @@ class _FileRun:
         self.arbiter = Arbiter()
 
     def all_of(self, data: bytes, until: float = float("inf")) -> FileResult:
-        """Run the records that begin at or before the line `until`."""
+        """Run the records that begin at or before the line `until`; what came of them."""
         result = self.result
         pairs: Iterator[tuple[Record, bool]] = iter(())
         try:
@@ -208,7 +211,7 @@ class _FileRun:
             result.lost = str(error)
             result.not_run += _count_runs(pairs)
         except KeyboardInterrupt:
-            result.cut = True
+            result.cut = result.interrupted = True
         return result
 
     def _chunk(self, chunk: list[tuple[Record, bool]]) -> None:

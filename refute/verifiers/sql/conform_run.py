@@ -111,8 +111,9 @@ class ConformRun:
         found = [file.error for file in self.files if file.error]
         confirmed = sum(file.confirmed for file in self.files)
         if confirmed:
-            again = f", {confirmed} of them again on a fresh database"
-            found.append(f"{self.failed} records failed{again}")
+            all_again = confirmed == self.failed
+            again = "all of them" if all_again else f"the {confirmed} that were tried"
+            found.append(f"{self.failed} records failed, and {again} again on a fresh database")
         found += [file.lost for file in self.files if file.lost]
         found += [file.unstable for file in self.files if file.unstable]
         if self.failed and not confirmed:

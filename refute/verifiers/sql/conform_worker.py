@@ -44,7 +44,7 @@ class InWorker:
     ) -> None:
         self.unstable = ""
         self.isolation = ""
-        self.cpu_s = 0.0
+        self._cpu_s = 0.0
         self._open_worker = open_worker
         self._factory = factory
         self._timeout_s = timeout_s
@@ -53,6 +53,11 @@ class InWorker:
         self._worker: Worker | None = None
         self._session: Any = None
         self._done: list[str] = []
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of its workers so far."""
+        return self._cpu_s + (self._worker.cpu_s if self._worker is not None else 0.0)
 
     def start(self, hash_seed: int) -> None:
         """Begin with an empty database in a fresh worker. Raises EngineLost or EngineMissing."""
@@ -89,7 +94,7 @@ class InWorker:
         """End the worker."""
         if self._worker is not None:
             self._worker.close()
-            self.cpu_s += self._worker.cpu_s
+            self._cpu_s += self._worker.cpu_s
             self._worker = None
 
     def _note_unstable(self) -> None:
