@@ -101,7 +101,7 @@ def sources(domain: Records, budget: Budget) -> list[Source]:
     drawn = min(HYPOTHESIS_CASES, max(1, budget.cases // 2))
     return [
         Source("edge cases", edges(domain), max(1, budget.cases // 4)),
-        Source("drawn by Hypothesis", _lazily(_hypothesis(domain, drawn, budget)), drawn),
+        Source("drawn by Hypothesis", _lazily(drawn_by_hypothesis(domain, drawn, budget)), drawn),
         Source("sampled", _samples(domain, budget), budget.cases),
     ]
 
@@ -110,8 +110,10 @@ def _lazily(make: Callable[[], Sequence[Plain]]) -> Iterator[Plain]:
     yield from make()
 
 
-def _hypothesis(domain: Records, cases: int, budget: Budget) -> Callable[[], Sequence[Plain]]:
-    """Loaded only when its turn comes: a claim that breaks on an edge case never pays for it."""
+def drawn_by_hypothesis(
+    domain: Records, cases: int, budget: Budget
+) -> Callable[[], Sequence[Plain]]:
+    """What Hypothesis draws; it is loaded only when its turn comes, after the edge cases."""
 
     def make() -> Sequence[Plain]:
         strategies = importlib.import_module("refute.fuzz.strategies")
