@@ -69,12 +69,12 @@ def modulo(left: Value, right: Value) -> Value:
     """`left % right`: both become integers, and the result is real if either was."""
     if left is None or right is None:
         return None
-    first, second = numeric(left), numeric(right)
-    divisor = to_integer(second)
+    divisor = to_integer(right)
     if divisor == 0:
         return None
-    rest = remainder(to_integer(first), divisor)
-    return rest if isinstance(first, int) and isinstance(second, int) else float(rest)
+    rest = remainder(to_integer(left), divisor)
+    whole = isinstance(numeric(left), int) and isinstance(numeric(right), int)
+    return rest if whole else float(rest)
 
 
 def _on_bits(combine: Callable[[int, int], int]) -> Operator:
