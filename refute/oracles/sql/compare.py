@@ -86,6 +86,8 @@ class _Comparison:
         database.close()
         if window.accepts(self.left):
             return SAME
+        if _shows_other_types(self.query) and window.accepts(self.left, _numerically):
+            return SAME
         windows = [window, *_other_windows(self.setup, self.query, refused)]
         if any(w is not None and w.accepts(self.left) for w in windows):
             return SAME
@@ -102,6 +104,23 @@ class _Comparison:
             return f"{len(self.left)} rows instead of {len(self.right)}"
         unordered = Window((tuple(self.right),))
         return "the order of rows" if unordered.accepts(self.left) else "the rows"
+
+
+def _numerically(row: Row) -> Row:
+    """Equal for rows whose values differ at most in being 5 or 5.0."""
+    return tuple(row)
+
+
+def _shows_other_types(query: Node) -> bool:
+    """Whether SQLite may show 5 for a 5.0, in every order of the rows (seen with 3.40.1).
+
+    `GROUP BY a HAVING a IN (SELECT …)` converts the group's own value for the comparison, and where
+    ORDER BY has a COLLATE of its own, which of the equal rows of UNION stays is decided otherwise.
+    """
+    if any(node.args.get("query") for node in query.find_all(exp.In)):
+        return query.find(exp.Group) is not None
+    unions = query.find_all(exp.SetOperation)
+    return any(order.find(exp.Collate) for u in unions if (order := u.args.get("order")))
 
 
 def _database(setup: Sequence[str]) -> tuple[SQLite, bool]:
