@@ -9,13 +9,14 @@ a machine need one search of its states). A new engine is one module, one line i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from refute.budget import Budget
-from refute.claim import Claim
-from refute.evidence import Finding
-from refute.replay import Replayer
-from refute.site import Site
+if TYPE_CHECKING:  # engines are loaded by name, and some are run without claims and sandbox
+    from refute.budget import Budget
+    from refute.claim import Claim
+    from refute.evidence import Finding
+    from refute.replay import Replayer
+    from refute.site import Site
 
 Progress = Callable[[str], None]
 
