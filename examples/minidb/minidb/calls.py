@@ -118,8 +118,8 @@ def _aggregate(builder: Builder, node: exp.Expr, condition: exp.Expr | None, sco
     scope.note(owner)
     number, results = len(owner.aggregates), owner.results
     owner.aggregates.append(use)
-    results.append(None)
-    return inheriting(lambda: results[number], *codes)
+    results.append(start(fold))
+    return inheriting(lambda: results[number].result(), *codes)
 
 
 def _arguments(name: str, written: list[exp.Expr]) -> tuple[list[exp.Expr], bool]:

@@ -48,12 +48,13 @@ def compile_compound(builder: Builder, node: exp.Expr, parent: Scope | None) -> 
     limit = limits(builder, node, parent)
 
     def finished() -> Iterator[Row]:
-        found = rows()
+        wanted = limit()
+        found: Iterator[Row] = rows() if wanted[0] != 0 else iter(())
         if terms:
             places, ordered = [place for place, _ in terms], [term for _, term in terms]
             keyed = ((row, tuple(row[place] for place in places)) for row in found)
             found = (row for row, _ in in_order(keyed, ordered))
-        return cut(found, limit())
+        return cut(found, wanted)
 
     return Query(left.columns, right.codes, finished, left.depends | right.depends)
 

@@ -59,7 +59,7 @@ def groups(walk: Stage, keys: list[Code], scope: Scope, one: bool) -> Iterator[N
         found[()] = Group(uses, frame, ())
     for group in _sorted(list(found.values()), keys):
         frame[:] = group.frame
-        scope.results[:] = [accumulator.result() for accumulator in group.accumulators]
+        scope.results[:] = group.accumulators
         yield None
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from minidb.affinity import Affinity
+from minidb.aggregates import Accumulator
 from minidb.collation import Fold, fold_of
 from minidb.errors import OperationalError
 from minidb.values import Value
@@ -111,7 +112,7 @@ class Scope:
         self.aliases_visible = False
         self.aggregates_allowed = False
         self.aggregates: list[object] = []
-        self.results: list[Value] = []
+        self.results: list[Accumulator] = []
         self.depends: set[int] = set()
         self.used: set[int] = set()
         self.keeps_right = False

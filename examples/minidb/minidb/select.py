@@ -200,11 +200,12 @@ def _finish(
             yield tuple([read() for read in readings]), tuple([key() for key in keys])
 
     def rows() -> Iterator[Row]:
-        found: Iterator[Keyed] = computed()
+        wanted = limit()
+        found: Iterator[Keyed] = computed() if wanted[0] != 0 else iter(())
         if once:
             found = distinct(found, folds)
         if terms:
             found = iter(in_order(found, terms))
-        return cut((row for row, _ in found), limit())
+        return cut((row for row, _ in found), wanted)
 
     return rows
