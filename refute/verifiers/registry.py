@@ -18,7 +18,10 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "holds": ("refute.verifiers.sampling:Sampling",),
     "agrees-with": ("refute.verifiers.differential:Differential",),
     "agrees-with-sqlite": ("refute.verifiers.sql.differential:SQLDifferential",),
-    "contract": ("refute.verifiers.contracts.sampling:ContractSampling",),
+    "contract": (
+        "refute.verifiers.contracts.engine:Prover",
+        "refute.verifiers.contracts.sampling:ContractSampling",
+    ),
     "conforms": ("refute.verifiers.sql.conform:Conformance",),
     "machine": ("refute.verifiers.model.engine:ModelChecker",),
     "crash-consistent": ("refute.verifiers.crash.engine:CrashExplorer",),

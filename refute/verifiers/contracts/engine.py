@@ -1,0 +1,187 @@
+"""The prover as an engine: contracts proved for all inputs by Z3, in a worker of its own.
+
+The parent reads source texts and passes them on; the worker holds nothing of the tree but them. A
+solver that hangs, or takes more memory than the budget has, is a worker that did not answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+
+from refute.budget import Budget
+from refute.claim import Claim, Verdict
+from refute.closure import module_names
+from refute.errors import RefuteError
+from refute.evidence import Cost, Finding, Scope
+from refute.plain import Plain
+from refute.replay import Replayer
+from refute.sandbox import Limits, Worker, open_worker
+from refute.site import Site
+from refute.specs.contract import KIND
+from refute.specs.contract_reading import Reading, reading_of
+from refute.verifiers import Progress
+from refute.verifiers.contracts.player import ContractPlayer
+from refute.verifiers.contracts.sampling import contract_replayer, simpler_case
+from refute.verifiers.pair import says
+from refute.verifiers.search import Quarry, Search, Source
+
+NAME = "prover (Z3)"
+VERSION = "1"
+PROVE = "refute.verifiers.contracts.inside:prove"
+WORKING = 0.9  # share of the time after which the worker should have answered by itself
+MOST_WALL_S = 60.0
+
+
+class Prover:
+    """The engine that proves functions against their contracts."""
+
+    name = NAME
+    version = VERSION
+    cost = 1
+    target = PROVE
+
+    def declines(self, claim: Claim) -> str:
+        """Why this engine does not take the claim; empty when it does."""
+        if claim.statement.kind != KIND:
+            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
+        return "does not search for examples" if claim.statement.existential else ""
+
+    def group(self, claim: Claim) -> Hashable:
+        """Every claim is judged by itself."""
+        return claim.digest()
+
+    def run(
+        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
+    ) -> Sequence[Finding]:
+        """One finding per claim, in order."""
+        share = 1 / len(claims)
+        return [
+            self._run(
+                claim, budget.part(claim.name, share) if share < 1 else budget, site, progress
+            )
+            for claim in claims
+        ]
+
+    def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
+        """Plays a case in fresh workers. Raises Unsupported where there is no contract to read."""
+        return contract_replayer(claim, site, budget)
+
+    def _run(self, claim: Claim, budget: Budget, site: Site, progress: Progress) -> Finding:
+        clock = budget.clock()
+        wall_s = min(budget.wall_s, MOST_WALL_S)
+        try:
+            reading = reading_of(claim, site)
+            order = {
+                "subject": claim.subject,
+                "raises": list(reading.raises),
+                "wall_s": wall_s * WORKING,
+                "subject_sources": sources(
+                    site.subject_tree, site.subject_closure(claim).files, site
+                ),
+                "spec_sources": sources(site.spec_tree, site.spec_closure(claim).files, site),
+            }
+            progress(f"{self.name}: proving {claim.subject}")
+            with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
+                outcome = worker.call(self.target, order, timeout_s=wall_s)
+                cost, isolation = Cost(worker.cpu_s, clock.spent), worker.isolation
+        except RefuteError as error:
+            return Finding(self.name, self.version, Verdict.UNKNOWN, reason=error.message)
+        answer = outcome.value
+        if outcome.kind != "returned" or type(answer) is not dict:
+            reason = f"the solver's worker {says(outcome)}"
+            return Finding(
+                self.name, self.version, Verdict.UNKNOWN, reason, isolation=isolation, cost=cost
+            )
+        finding = self._finding(reading, answer, cost, isolation, budget)
+        cases = [case for case in answer["cases"] if reading.admits(case)]
+        if not cases:
+            return finding
+        left = dataclasses.replace(
+            budget,
+            cpu_s=max(1.0, budget.cpu_s - cost.cpu_s),
+            wall_s=max(1.0, clock.left),
+        )
+        return self._played(claim, reading, finding, cases, left, site, progress)
+
+    def _finding(
+        self,
+        reading: Reading,
+        answer: Mapping[str, Plain],
+        cost: Cost,
+        isolation: str,
+        budget: Budget,
+    ) -> Finding:
+        """What the worker's answer says, before any input was played."""
+        proved = answer["status"] == "proved" and not answer["cases"]
+        statistics = {
+            "obligations": len(answer["obligations"]),
+            "returns": answer["returns"],
+            "solver_s": answer["solver_s"],
+            "discharged": [[t, p, s] for _, t, p, status, s in answer["obligations"]],
+        }
+        return Finding(
+            engine=self.name,
+            version=self.version,
+            verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
+            reason="" if proved else str(answer["reason"]),
+            scope=Scope(text=_scope(reading, answer)),
+            tried=min(len(answer["obligations"]), budget.cases),
+            assumptions=tuple(answer["assumptions"]),
+            isolation=isolation,
+            cost=cost,
+            statistics=statistics,
+        )
+
+    def _played(
+        self,
+        claim: Claim,
+        reading: Reading,
+        finding: Finding,
+        cases: list[Plain],
+        budget: Budget,
+        site: Site,
+        progress: Progress,
+    ) -> Finding:
+        """The inputs that models gave, played on the plain function; those that break it stay."""
+        quarry = Quarry(
+            engine=self.name,
+            version=self.version,
+            scope=finding.scope,
+            sources=[Source("of models of open obligations", cases, budget.cases)],
+            open_player=lambda seed: ContractPlayer(claim, site, budget, reading, seed),
+            simpler=lambda case: simpler_case(reading, case),
+            progress=progress,
+        )
+        played = Search(quarry, budget).finding()
+        cost = Cost(finding.cost.cpu_s + played.cost.cpu_s, finding.cost.wall_s)
+        if played.counterexamples:
+            return dataclasses.replace(
+                finding, counterexamples=played.counterexamples, tried=played.tried, cost=cost
+            )
+        reason = f"{finding.reason}; of {len(cases)} inputs tried for it, none broke the contract"
+        return dataclasses.replace(finding, reason=reason, cost=cost)
+
+
+def _scope(reading: Reading, answer: Mapping[str, Plain]) -> str:
+    types = ", ".join(f"{name}: {kind}" for name, kind in reading.parameters.items())
+    inputs = f"all inputs ({types})" if types else "the only case"
+    return inputs if answer["ensures"] else f"{inputs}; there is no ensure, so only that it returns"
+
+
+def sources(tree: Path, files: Sequence[str], site: Site) -> dict[str, Plain]:
+    """Module name → [path, text] of the Python files, under every name they can be imported by."""
+    found: dict[str, Plain] = {}
+    for path in files:
+        if path.endswith(".py"):
+            text = (tree / path).read_bytes().decode("utf-8", "replace")
+            for name in module_names(path, site.roots):
+                found.setdefault(name, [path, text])
+    return found
+
+
+def _worker(empty: Path, budget: Budget) -> Worker:
+    limits = Limits.from_budget(budget)
+    return open_worker(empty, (), (".",), limits)

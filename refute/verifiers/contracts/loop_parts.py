@@ -1,0 +1,184 @@
+"""Loop parts: the test and the start of an iteration, alike for `while` and `for`.
+
+A `for` loop has a hidden index, which counts what was taken; the bounds of it need no invariant.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Sequence
+
+from refute.verifiers.contracts.havoc import Changed
+from refute.verifiers.contracts.iteration import Iteration, iterate
+from refute.verifiers.contracts.operators import number, truth
+from refute.verifiers.contracts.run import Run
+from refute.verifiers.contracts.state import State
+from refute.verifiers.contracts.targets import assign
+from refute.verifiers.contracts.terms import Term, conj, known
+from refute.verifiers.contracts.values import IntV
+
+
+@dataclasses.dataclass(frozen=True)
+class Hints:
+    """What stands at the top of a loop's body."""
+
+    invariants: tuple[ast.expr, ...] = ()
+    measure: ast.expr | None = None
+
+
+def split(run: Run, body: Sequence[ast.stmt]) -> tuple[list[ast.stmt], Hints]:
+    """The body without its leading hints, and the hints."""
+    invariants: list[ast.expr] = []
+    measure: ast.expr | None = None
+    rest = list(body)
+    while rest:
+        match rest[0]:
+            case ast.Expr(value=ast.Call(func=function, args=[argument], keywords=[])):
+                hint = run.program.hint(run.frame.module, function)
+            case _:
+                break
+        if hint == "invariant":
+            invariants.append(argument)
+        elif hint == "decreases" and measure is None:
+            measure = argument
+        else:
+            break
+        rest.pop(0)
+    return rest, Hints(tuple(invariants), measure)
+
+
+class Shape:
+    """What `while` and `for` have in common. node: for places and the else clause."""
+
+    node: ast.While | ast.For
+    body: list[ast.stmt]
+    hints: Hints
+
+    def count(self, state: State) -> int | None:
+        """How many iterations there are, where that is known."""
+        return None
+
+    def test(self, run: Run, state: State) -> Term:
+        """Whether there is another iteration."""
+        raise NotImplementedError
+
+    def start(self, run: Run, state: State) -> None:
+        """What happens before the body."""
+
+    def assume_index(self, run: Run, state: State) -> None:
+        """What is known of a hidden index anyway."""
+
+    def begin_measures(self, run: Run, state: State) -> None:
+        """Remember what the length was that the iteration depends on."""
+
+    def may_go_on_forever(self, run: Run, state: State, changed: Changed) -> bool:
+        """Whether termination needs an argument."""
+        return True
+
+
+class While(Shape):
+    """A while loop."""
+
+    def __init__(self, node: ast.While, body: list[ast.stmt], hints: Hints) -> None:
+        self.node: ast.While = node
+        self.body = body
+        self.hints = hints
+
+    def test(self, run: Run, state: State) -> Term:
+        """The truth of its condition."""
+        return truth(run, state, run.evaluate(state, self.node.test))
+
+
+class For(Shape):
+    """A for loop over an iteration; `index` is the local that counts."""
+
+    def __init__(
+        self, node: ast.For, body: list[ast.stmt], hints: Hints, iteration: Iteration, index: str
+    ) -> None:
+        self.node: ast.For = node
+        self.body = body
+        self.hints = hints
+        self.iteration = iteration
+        self.index = index
+        self._length: Term = None
+
+    @classmethod
+    def over(cls, run: Run, state: State, node: ast.For, body: list[ast.stmt], hints: Hints) -> For:
+        """The loop over what its iterable is now."""
+        iteration = iterate(run, state, run.evaluate(state, node.iter), node.iter)
+        index = f"index!{node.lineno}.{node.col_offset}"
+        state.env[index] = IntV(iteration.start)
+        return cls(node, body, hints, iteration, index)
+
+    def count(self, state: State) -> int | None:
+        """Known for a range of constants and for the elements of a display."""
+        return self.iteration.count
+
+    def _stop(self, state: State) -> Term:
+        source = self.iteration.source
+        return self.iteration.stop if source is None else state.cell(source).seq.length
+
+    def at(self, state: State) -> Term:
+        """The hidden index."""
+        term = number(state.env[self.index])
+        assert term is not None
+        return term
+
+    def test(self, run: Run, state: State) -> Term:
+        """Whether an element is left."""
+        return self.at(state) < self._stop(state)
+
+    def start(self, run: Run, state: State) -> None:
+        """Take the next element."""
+        at, source = self.at(state), self.iteration.source
+        item = self.iteration.at(at) if source is None else state.cell(source).seq.at(at)
+        state.env[self.index] = IntV(at + 1)
+        assign(run, state, self.node.target, item)
+
+    def assume_index(self, run: Run, state: State) -> None:
+        """It only counts up."""
+        at = self.at(state)
+        if not known(at):
+            state.assume(conj([self.iteration.start <= at]))
+
+    def begin_measures(self, run: Run, state: State) -> None:
+        """The length of a list that the body may make longer."""
+        self._length = self._stop(state)
+
+    def may_go_on_forever(self, run: Run, state: State, changed: Changed) -> bool:
+        """Only if the list that is gone over may grow."""
+        source = self.iteration.source
+        if source is None or source.address not in changed.cells:
+            return False
+        return not run.holds(state, self._stop(state) <= self._length)
+
+
+def measures(run: Run, state: State, shape: Shape) -> list[tuple[ast.expr, Term]]:
+    """Expressions that may fall in a while loop, by its test, with their values now."""
+    if not isinstance(shape, While):
+        return []
+    found = []
+    for expression in _guessed(shape.node.test):
+        ast.fix_missing_locations(ast.copy_location(expression, shape.node))
+        with run.apart():
+            value = number(run.evaluate(state.copy(), expression))
+        if value is not None:
+            found.append((expression, value))
+    return found
+
+
+def _guessed(test: ast.expr) -> list[ast.expr]:
+    match test:
+        case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE()], comparators=[right]):
+            return [ast.BinOp(right, ast.Sub(), left)]
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE()], comparators=[right]):
+            return [ast.BinOp(left, ast.Sub(), right)]
+        case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]):
+            return [ast.BinOp(left, ast.Sub(), right), ast.BinOp(right, ast.Sub(), left)]
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return [e for part in parts for e in _guessed(part)]
+        case ast.Name():
+            length = ast.Call(ast.Name("len", ast.Load()), [test], [])
+            return [test, length]
+    return []
