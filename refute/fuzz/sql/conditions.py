@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from refute.fuzz.sql.grammar import (
     Production,
+    Source,
     Writer,
     closed,
     column,
@@ -14,6 +15,7 @@ from refute.fuzz.sql.grammar import (
     some_literal,
     stored_literal,
 )
+from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.text import Node
 
 CONDITION = ("condition",)
@@ -78,10 +80,10 @@ def _is(writer: Writer, family: str, depth: int) -> Node:
 def _in_list(writer: Writer, family: str, depth: int) -> Node:
     left, first = _pair(writer, depth)
     others = [some_literal(writer, "any") for _ in range(writer.rng.randrange(3))]
-    if writer.chance(0.25):
+    if writer.chance(0.4):
         others.append(exp.Null())
     tree = exp.In(this=left, expressions=[first, *others])
-    return exp.Not(this=tree) if writer.chance(0.4) else tree
+    return exp.Not(this=tree) if writer.chance(0.5) else tree
 
 
 def _between(writer: Writer, family: str, depth: int) -> Node:
@@ -91,9 +93,34 @@ def _between(writer: Writer, family: str, depth: int) -> Node:
 
 
 def _like(writer: Writer, family: str, depth: int) -> Node:
-    pattern = exp.Literal(this=writer.rng.choice(PATTERNS), is_string=True)
-    tree = exp.Like(this=writer.operand("text", depth - 1), expression=pattern)
+    found = columns_in(writer.sources, "text") if writer.leaf is row_leaf else []
+    if found and writer.chance(0.8):
+        source, of = writer.rng.choice(found)
+        left, text = column(source, of), _pattern(writer, source, of)
+    else:
+        left, text = writer.operand("text", depth - 1), writer.rng.choice(PATTERNS)
+    pattern = exp.Literal(this=text, is_string=True)
+    tree = exp.Like(this=left, expression=pattern)
     return exp.Not(this=exp.Paren(this=tree)) if writer.chance(0.3) else tree
+
+
+def _pattern(writer: Writer, source: Source, of: Column) -> str:
+    """A pattern that some value of the column fits, or nearly."""
+    values = [str(v) for v in source.values[source.columns.index(of)]]
+    if not values or writer.chance(0.2):
+        return writer.rng.choice(PATTERNS)
+    text = writer.rng.choice(values)
+    if writer.chance(0.5):
+        text = text.swapcase()
+    place = writer.rng.randint(0, len(text))
+    match writer.rng.randrange(4):
+        case 0:
+            return text[:place] + "%"
+        case 1:
+            return "%" + text[place:]
+        case 2:
+            return text[:place] + "_" + text[place + 1 :]
+    return text
 
 
 PRODUCTIONS = (
@@ -103,7 +130,7 @@ PRODUCTIONS = (
     Production("", 1.2, SIMPLE, _is_null),
     Production("", 0.3, CONDITION, _truth),
     Production("is", 0.6, SIMPLE, _is),
-    Production("in-list", 1.2, CONDITION, _in_list),
+    Production("in-list", 1.6, CONDITION, _in_list),
     Production("between", 0.8, CONDITION, _between),
-    Production("like", 0.7, CONDITION, _like),
+    Production("like", 1.0, CONDITION, _like),
 )

@@ -90,6 +90,8 @@ TABLE_PROBES: dict[str, str] = {
     "untyped": "CREATE TABLE u (a)",
     "numeric": "CREATE TABLE u (a NUMERIC)",
 }
+OF_TABLES = (*TABLE_PROBES, "conversion", "violation")
+
 # What a feature is of no use without: it is left out together with that one.
 NEEDS: dict[str, tuple[str, ...]] = {
     "having": ("group-by", "aggregate"),

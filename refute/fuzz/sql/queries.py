@@ -6,16 +6,17 @@ wherever the order has ties, and so would be everything computed from them.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
 from refute.fuzz.sql import conditions, scalars, selects
-from refute.fuzz.sql.features import NEEDS, PROBES, features_in
+from refute.fuzz.sql.features import NEEDS, OF_TABLES, PROBES, features_in
 from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, columns_in, number
-from refute.fuzz.sql.schema import Schema, make_schema
+from refute.fuzz.sql.schema import Schema, Shape, make_schema
 from refute.fuzz.sql.selects import select
 from refute.fuzz.sql.text import Node, write
 from refute.plain import Plain
@@ -32,36 +33,60 @@ COMPOUNDS: dict[str, tuple[type[exp.SetOperation], bool]] = {
     "except": (exp.Except, True),
 }
 QUERIES = 12  # on one database
+CHOICES = 3
+COMPARING = frozenset({"order-by", "distinct", "aggregate", "group-by", "in-list", "union"})
 DRAWS = 60  # of small queries until one uses its feature
 
 
-def cases(seed: int, features: Set[str], tables: int, rows: int) -> Iterator[Plain]:
+def cases(seed: int, shape: Shape) -> Iterator[Plain]:
     """Endless cases `{"setup": [sql, …], "query": sql}`; some in a row share their database."""
-    grammar = Grammar(PRODUCTIONS, features)
+    grammar = Grammar(PRODUCTIONS, shape.features)
     for number_of in itertools.count():
         rng = random.Random(f"{seed}/{number_of}")
-        schema = make_schema(rng, features, tables, rows)
+        schema = make_schema(rng, shape)
         setup = schema.statements()
         for _ in range(QUERIES):
             yield {"setup": setup, "query": write(query(rng, grammar, schema))}
 
 
-def featured(
-    seed: int, features: Sequence[str], tables: int, rows: int, rounds: int
-) -> Iterator[Plain]:
-    """Small queries of each feature in turn, with what it needs and the core and nothing else."""
-    wanted = [name for name in PROBES if name in features]
-    grammars = {n: Grammar(PRODUCTIONS, {n, *NEEDS.get(n, ())} & {*features}) for n in wanted}
+def featured(seed: int, shape: Shape, rounds: int) -> Iterator[Plain]:
+    """Small queries of each feature in turn, with what it needs and the core and nothing else.
+
+    Features of tables get a table that has them, and a query that looks at how values compare.
+    """
     rng = random.Random(f"{seed}/featured")
-    for _ in range(rounds):
+    wanted = [name for name in PROBES if name in shape.features]
+    of_tables = [name for name in OF_TABLES if name in shape.features]
+    grammars = {n: Grammar(PRODUCTIONS, {n, *NEEDS.get(n, ())} & shape.features) for n in wanted}
+    comparing = Grammar(PRODUCTIONS, COMPARING & shape.features)
+    for turn in range(rounds):
         for start in range(0, len(wanted), QUERIES):
-            schema = make_schema(rng, frozenset(features), tables, rows)
+            schema = make_schema(rng, shape)
             setup = schema.statements()
             for name in wanted[start : start + QUERIES]:
-                trees = (query(rng, grammars[name], schema) for _ in range(DRAWS))
-                tree = next((t for t in trees if name in features_in(t)), None)
+                tree = _using(name, rng, grammars[name], schema)
                 if tree is not None:
                     yield {"setup": setup, "query": write(tree)}
+        for name in of_tables if turn % 2 == 0 else ():
+            schema = make_schema(rng, dataclasses.replace(shape, often=name))
+            drawn = (query(rng, comparing, schema) for _ in range(CHOICES))
+            tree = max(drawn, key=_interest)
+            yield {"setup": schema.statements(), "query": write(tree)}
+
+
+def _using(name: str, rng: random.Random, grammar: Grammar, schema: Schema) -> Node | None:
+    """A query with the feature: the one with most columns and fewest literals among a few."""
+    drawn = (query(rng, grammar, schema) for _ in range(DRAWS))
+    found = itertools.islice((t for t in drawn if name in features_in(t)), CHOICES)
+    return max(found, key=_interest, default=None)
+
+
+def _interest(tree: Node) -> int:
+    """More for columns, which hold the NULLs and odd values; less for literals and for length."""
+    score = 0
+    for node in tree.walk():
+        score += 3 if isinstance(node, exp.Column) else -2 if isinstance(node, exp.Literal) else -1
+    return score
 
 
 def query(rng: random.Random, grammar: Grammar, schema: Schema) -> Node:

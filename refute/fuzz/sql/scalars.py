@@ -98,7 +98,7 @@ PRODUCTIONS = (
     Production("", 2.5, ("number",), _arithmetic),
     Production("", 0.5, ("number",), _negation),
     Production("", 0.6, ("any",), _arithmetic),
-    Production("", 1.0, ("number", "any"), _truth),
+    Production("", 1.5, ("number", "any"), _truth),
     Production("division", 0.8, ("number", "any"), _division),
     Production("modulo", 0.5, ("number",), _modulo),
     Production("concat", 1.5, ("text",), _concat),

@@ -57,6 +57,9 @@ CONVERTED: dict[str, tuple[Plain, ...]] = {
     "NUMERIC": ("1", "1.0", "0.5", "x", "1e1", 2.0, ""),
 }
 NAMES = "abcdef"
+TYPES = ("INTEGER", "INTEGER", "INTEGER", "TEXT", "TEXT", "REAL")
+TYPES_OF_TEXT = ("TEXT", "TEXT", "INTEGER")
+OFTEN = 0.75
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,49 +105,65 @@ class Schema:
         return [write(tree) for table in self.tables for tree in _statements(table)]
 
 
-def make_schema(rng: random.Random, features: Set[str], tables: int, rows: int) -> Schema:
-    """A random database with 1 to `tables` tables of up to `rows` rows."""
-    count = 1 + min(rng.randrange(tables), rng.randrange(tables + 1))
-    return Schema(tuple(_table(rng, features, f"t{i}", rows) for i in range(count)))
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What tables may be like. features: allowed. often: the one that most columns shall have."""
+
+    features: Set[str]
+    tables: int
+    rows: int
+    often: str = ""
+
+    def has(self, rng: random.Random, feature: str, share: float) -> bool:
+        """Whether a table or column gets the feature."""
+        share = OFTEN if feature == self.often else share
+        return feature in self.features and rng.random() < share
 
 
-def _table(rng: random.Random, features: Set[str], name: str, rows: int) -> Table:
+def make_schema(rng: random.Random, shape: Shape) -> Schema:
+    """A random database."""
+    count = 1 + min(rng.randrange(shape.tables), rng.randrange(shape.tables + 1))
+    return Schema(tuple(_table(rng, shape, f"t{i}") for i in range(count)))
+
+
+def _table(rng: random.Random, shape: Shape, name: str) -> Table:
     width = 1 + min(rng.randrange(5), rng.randrange(5))
-    columns = [_column(rng, features, NAMES[i]) for i in range(width)]
-    if "primary-key" in features and rng.random() < 0.2:
+    columns = [_column(rng, shape, NAMES[i]) for i in range(width)]
+    if shape.has(rng, "primary-key", 0.2):
         columns[0] = dataclasses.replace(columns[0], key="PRIMARY KEY", default=None)
-    many = 0 if rng.random() < 0.08 else rng.randint(min(2, rows), rows)
-    kept = list(_rows(rng, features, columns, many))
+    many = 0 if rng.random() < 0.08 else rng.randint(min(2, shape.rows), shape.rows)
+    kept = list(_rows(rng, shape, columns, many))
     refused: tuple[tuple[Plain, ...], ...] = ()
-    if "violation" in features and rng.random() < 0.25:
+    if shape.has(rng, "violation", 0.25):
         refused = tuple(_breaking(rng, columns, kept))
     return Table(name, tuple(columns), tuple(kept), refused)
 
 
-def _column(rng: random.Random, features: Set[str], name: str) -> Column:
-    types = ["INTEGER", "INTEGER", "INTEGER", "TEXT", "TEXT", "REAL"]
-    types += ["NUMERIC"] * ("numeric" in features) + [""] * ("untyped" in features)
-    kind = rng.choice(types)
-    collated = "column-collate" in features and kind == "TEXT" and rng.random() < 0.25
-    not_null = "not-null" in features and rng.random() < 0.12
-    unique = "unique" in features and rng.random() < 0.08
-    default = "default" in features and rng.random() < 0.1
+def _column(rng: random.Random, shape: Shape, name: str) -> Column:
+    if shape.has(rng, "untyped", 0.14):
+        kind = ""
+    elif shape.has(rng, "numeric", 0.14):
+        kind = "NUMERIC"
+    else:
+        kind = rng.choice(TYPES_OF_TEXT if shape.often == "column-collate" else TYPES)
+    collated = kind == "TEXT" and shape.has(rng, "column-collate", 0.25)
+    default = shape.has(rng, "default", 0.1)
     return Column(
         name,
         kind,
         collation="NOCASE" if collated else "",
-        not_null=not_null,
-        key="UNIQUE" if unique else "",
+        not_null=shape.has(rng, "not-null", 0.12),
+        key="UNIQUE" if shape.has(rng, "unique", 0.08) else "",
         default=rng.choice(POOLS[kind][0]) if default else None,
     )
 
 
 def _rows(
-    rng: random.Random, features: Set[str], columns: Sequence[Column], count: int
+    rng: random.Random, shape: Shape, columns: Sequence[Column], count: int
 ) -> Iterator[tuple[Plain, ...]]:
     taken: list[set[object]] = [set() for _ in columns]
     for _ in range(count):
-        row = tuple(_value(rng, features, column) for column in columns)
+        row = tuple(_value(rng, shape, column) for column in columns)
         keys = [_identity(c, v) for c, v in zip(columns, row, strict=True)]
         doubled = [c.key and k in t for c, k, t in zip(columns, keys, taken, strict=True)]
         if any(doubled):
@@ -155,12 +174,12 @@ def _rows(
         yield row
 
 
-def _value(rng: random.Random, features: Set[str], column: Column) -> Plain:
+def _value(rng: random.Random, shape: Shape, column: Column) -> Plain:
     filled = column.not_null or column.key == "PRIMARY KEY"
     if not filled and rng.random() < NULLS:
         return None
     plain_key = column.key == "PRIMARY KEY" and column.type == "INTEGER"
-    if not plain_key and "conversion" in features and rng.random() < 0.06:
+    if not plain_key and shape.has(rng, "conversion", 0.06):
         return rng.choice(CONVERTED.get(column.type, POOLS[column.type][1]))
     usual, edges = POOLS[column.type]
     return rng.choice(edges if rng.random() < EDGES else usual)

@@ -220,7 +220,7 @@ def _too_deep(writer: Writer) -> bool:
 
 
 PRODUCTIONS = (
-    Production("scalar-subquery", 0.5, ("number", "text", "any"), _scalar),
-    Production("exists", 0.7, ("condition",), _exists),
-    Production("in-subquery", 0.9, ("condition",), _in_subquery),
+    Production("scalar-subquery", 0.6, ("number", "text", "any"), _scalar),
+    Production("exists", 1.2, ("condition",), _exists),
+    Production("in-subquery", 1.4, ("condition",), _in_subquery),
 )

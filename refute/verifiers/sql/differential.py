@@ -8,7 +8,7 @@ cases see all of SQL; then queries that mix them for as long as there is budget.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from refute.budget import Budget, derive_seed
 from refute.claim import Claim, Verdict, is_command
@@ -16,6 +16,7 @@ from refute.evidence import Finding, Scope
 from refute.fuzz.sql.features import PROBE_SETUP, PROBES, TABLE_PROBES, supported
 from refute.fuzz.sql.queries import cases, featured
 from refute.fuzz.sql.reduction import simpler
+from refute.fuzz.sql.schema import Shape
 from refute.oracles.sql.sqlite import VERSION
 from refute.plain import Plain
 from refute.replay import HASH_SEEDS, Replayer
@@ -26,8 +27,9 @@ from refute.verifiers.playing import CaseReplayer
 from refute.verifiers.search import Quarry, Search, Source
 from refute.verifiers.sql.differential_player import KINDS, QueryPlayer, Tally
 
-ROUNDS = 6  # of small queries of each feature
+ROUNDS = 10  # of small queries of each feature
 MOSTLY = 0.5  # refused, and the evidence says so
+HOPELESS = 512  # queries of which none was answered end the search
 SHOWN = 5  # reasons for refusals that the evidence lists
 
 
@@ -72,7 +74,7 @@ class SQLDifferential:
             engine=self.name,
             version=self.version,
             scope=_scope(claim, chosen),
-            sources=_sources(claim, chosen, budget),
+            sources=_sources(claim, chosen, budget, tally),
             open_player=lambda hash_seed: QueryPlayer(claim, site, budget, hash_seed, tally),
             simpler=lambda case: simpler(_as_before(case, tally)),
             progress=progress,
@@ -107,17 +109,25 @@ def _refused_features(claim: Claim, site: Site, budget: Budget) -> list[str]:
     return refused
 
 
-def _sources(claim: Claim, features: Sequence[str], budget: Budget) -> list[Source]:
+def _hopeful(drawn: Iterator[Plain], tally: Tally) -> Iterator[Plain]:
+    """The cases, until it is clear that nothing comes of them."""
+    for number, case in enumerate(drawn):
+        if number and number % HOPELESS == 0 and tally.same == 0:
+            return
+        yield case
+
+
+def _sources(claim: Claim, features: Sequence[str], budget: Budget, tally: Tally) -> list[Source]:
+    """Where cases come from: small queries of each feature, then any."""
     params = claim.statement.params
-    size = params["tables"], params["rows"]
+    shape = Shape(frozenset(features), params["tables"], params["rows"])
     seed = derive_seed(budget.seed, "sql")
     small = ROUNDS * len(features)
     kinds = f"of {len(features)} features" if features else "of the core of SQL"
-    sources = [
-        Source(f"generated queries {kinds}", cases(seed, set(features), *size), budget.cases)
-    ]
+    mixed = _hopeful(cases(seed, shape), tally)
+    sources = [Source(f"generated queries {kinds}", mixed, budget.cases)]
     if small:
-        each = featured(seed, features, *size, rounds=ROUNDS)
+        each = featured(seed, shape, ROUNDS)
         sources.insert(0, Source("small queries of one feature", each, small))
     return sources
 
@@ -133,7 +143,6 @@ def _told(finding: Finding, tally: Tally, left_out: Sequence[str]) -> Finding:
     refused = tally.refused.total()
     statistics: dict[str, Plain] = {
         **finding.statistics,
-        "same": tally.same,
         "refused": refused,
         "refused by both": tally.both,
         "open": tally.open,

@@ -99,7 +99,9 @@ class NullInNotIn(Sound):
     """A NULL in the list of IN is passed over."""
 
     def rewrite(self, sql: str) -> str:
-        return sql.replace(", NULL)", ")").replace("IN (NULL, ", "IN (")
+        if sql.startswith("SELECT"):
+            return sql.replace(", NULL)", ")").replace("IN (NULL, ", "IN (")
+        return sql
 
 
 class FloatDivision(Sound):
@@ -172,10 +174,11 @@ class TwoValuedNot(Sound):
 
 
 class UnknownAndFalse(Sound):
-    """What should be unknown AND something is NULL even where the other side is false."""
+    """Unknown AND false is unknown."""
 
     def rewrite(self, sql: str) -> str:
-        return re.sub(r"\((\w+\.\w+ [<>=]+ [^()]*?)\) AND \(", r"(\1) * (", sql)
+        sides = r"\((\w+\.\w+ [<>=]+ [^()]*?)\) AND \((\w+\.\w+ [<>=]+ [^()]*?)\)"
+        return re.sub(sides, r"(CASE WHEN (\1) IS NULL THEN NULL ELSE (\1) AND (\2) END)", sql)
 
 
 class NocaseAsBinary(Sound):
@@ -257,7 +260,7 @@ class ExceptKeeps(Sound):
     """EXCEPT takes nothing away."""
 
     def rewrite(self, sql: str) -> str:
-        return sql.replace(" EXCEPT SELECT", " UNION SELECT").replace(" FROM t0", " FROM t0")
+        return sql.replace(" EXCEPT SELECT", " UNION SELECT")
 
 
 class BetweenExcludes(Sound):
@@ -347,12 +350,15 @@ class Hangs(Sound):
 
 
 class PrintsAndForks(Sound):
-    """Sound, and noisy."""
+    """Sound, and noisy: it prints, and leaves a process behind."""
+
+    forked = False
 
     def rewrite(self, sql: str) -> str:
         print("hello " * 50)
-        if " LIKE " in sql and os.fork() == 0:
+        if not PrintsAndForks.forked and os.fork() == 0:
             time.sleep(3600)
+        PrintsAndForks.forked = True
         return sql
 
 
