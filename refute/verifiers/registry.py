@@ -21,6 +21,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "contract": (
         "refute.verifiers.contracts.engine:Prover",
         "refute.verifiers.contracts.sampling:ContractSampling",
+        "refute.verifiers.contracts.crosshair:CrossHair",
     ),
     "conforms": ("refute.verifiers.sql.conform:Conformance",),
     "machine": ("refute.verifiers.model.engine:ModelChecker",),

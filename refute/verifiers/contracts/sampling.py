@@ -79,7 +79,7 @@ class ContractSampling:
     def _run(self, claim: Claim, budget: Budget, site: Site, progress: Progress) -> Finding:
         try:
             reading = reading_of(claim, site)
-            domain = Records({name: carried(t) for name, t in reading.parameters.items()})
+            domain = _domain(reading)
         except RefuteError as error:
             return Finding(self.name, self.version, Verdict.UNKNOWN, reason=error.message)
         tally = Tally()
@@ -90,11 +90,11 @@ class ContractSampling:
                 scope=_scope(reading),
                 sources=_sources(reading, domain, budget, scoring),
                 open_player=lambda seed: ContractPlayer(claim, site, budget, reading, seed, tally),
-                simpler=lambda case: _simpler(reading, domain, case),
+                simpler=lambda case: simpler_case(reading, case),
                 progress=progress,
             )
             found = Search(quarry, budget).finding()
-        return _with_tally(found, tally, scoring.cpu_s)
+        return with_tally(found, tally, scoring.cpu_s)
 
 
 def contract_replayer(claim: Claim, site: Site, budget: Budget) -> CaseReplayer:
@@ -105,7 +105,7 @@ def contract_replayer(claim: Claim, site: Site, budget: Budget) -> CaseReplayer:
     )
 
 
-def _with_tally(found: Finding, tally: Tally, cpu_s: float) -> Finding:
+def with_tally(found: Finding, tally: Tally, cpu_s: float) -> Finding:
     """The finding with what the players met besides; one over exceptions alone is vacuous."""
     cost = Cost(found.cost.cpu_s + cpu_s, found.cost.wall_s)
     found = dataclasses.replace(found, cost=cost)
@@ -164,9 +164,14 @@ def _built(reading: Reading, values: Iterator[Plain] | Sequence[Plain]) -> Itera
         yield {name: build(kind, value[name]) for name, kind in reading.parameters.items()}
 
 
-def _simpler(reading: Reading, domain: Records, case: Plain) -> Iterator[Plain]:
+def simpler_case(reading: Reading, case: Plain) -> Iterator[Plain]:
+    """Cases simpler than this one, simplest first."""
     whole = {name: carrier(kind, case[name]) for name, kind in reading.parameters.items()}
-    return _built(reading, simpler(domain, whole))
+    return _built(reading, simpler(_domain(reading), whole))
+
+
+def _domain(reading: Reading) -> Records:
+    return Records({name: carried(kind) for name, kind in reading.parameters.items()})
 
 
 class _Scoring:
