@@ -24,6 +24,7 @@ from refute.check import check
 from refute.claim import Claim, Verdict, is_command
 from refute.closure import module_file, module_names
 from refute.config import DOCUMENT_GLOBS, needs_no_claim, read_exemptions
+from refute.gate.contract_changes import is_contract
 from refute.gate.hints import Hints
 from refute.gate.judging import SPENT, groups, ran_out
 from refute.gate.mutants import Knockout, Unsplittable, knockouts
@@ -319,4 +320,4 @@ def judge_new_claims(session: Session, findings: Findings) -> None:
 
 
 def _is_its_own_spec(claim: Claim) -> bool:
-    return claim.subject in claim.statement.spec
+    return claim.subject in claim.statement.spec and not is_contract(claim)

@@ -17,6 +17,7 @@ from refute.config import FILE, Config, read_config, read_exemptions
 from refute.describe import claim_files
 from refute.errors import RefuteError
 from refute.gate.additive import not_additive
+from refute.gate.contract_changes import contract_events, is_contract
 from refute.gate.session import Findings, Session
 from refute.globs import matches
 from refute.record import SpecEvent
@@ -26,6 +27,7 @@ def find_spec_changes(session: Session, findings: Findings) -> None:
     """Record every spec event of the change and set `session.new_claims`."""
     findings.events += _claim_events(session)
     findings.events += _module_events(session)
+    findings.events += contract_events(session)
     findings.events += _control_events(session)
     findings.events += _policy_events(session)
     findings.events += _exemption_events(session)
@@ -80,7 +82,7 @@ def spec_files(session: Session) -> frozenset[str]:
     named = set(claim_files(tree, session.config.claims))
     for claim in session.claims:
         specs |= set(session.base_site.spec_closure(claim).files)
-        for reference in claim.statement.spec:
+        for reference in () if is_contract(claim) else claim.statement.spec:
             named |= {module_file(tree, roots, reference.partition(":")[0]) or ""}
         if not is_command(claim.subject):
             code |= set(session.base_site.subject_closure(claim).files)
@@ -128,6 +130,8 @@ def _shadow_events(session: Session, specs: frozenset[str]) -> Iterator[SpecEven
     known = set(session.base.entries)
     seen: set[str] = set()
     for claim in session.claims:
+        if is_contract(claim):
+            continue  # its judge is the subject's own file; see `contract_changes`
         closure = session.new_site.spec_closure(claim)
         for path in set(closure.files) - known - seen:
             seen.add(path)

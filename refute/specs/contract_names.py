@@ -181,3 +181,22 @@ def _assigned(node: ast.AST | None) -> ast.expr | None:
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return node.value
     return None
+
+
+def module_imports(
+    node: ast.Import | ast.ImportFrom, package: str
+) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """(module, (local name, name in the module)) of an import; None where it is the module itself.
+
+    package: that relative imports start from.
+    """
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            top = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield top, (alias.asname or top, None)
+        return
+    parts = package.split(".") if package else []
+    kept = parts[: len(parts) - (node.level - 1)] if node.level else []
+    module = ".".join([*kept, *([node.module] if node.module else [])])
+    for alias in node.names:
+        yield module, (alias.asname or alias.name, alias.name)
