@@ -100,11 +100,13 @@ def AgreesWithSQLite(
     _need(not outside, "must_support names what features leaves out", outside)
     _need(_within(tables, 1, MOST_TABLES), f"tables is 1 to {MOST_TABLES}", tables)
     _need(_within(rows, 0, MOST_ROWS), f"rows is 0 to {MOST_ROWS}", rows)
-    missing = sorted(set(FEATURES) - set(chosen))
+    missing = [name for name in FEATURES if name not in chosen]
+    named = f", without {', '.join(missing)}" if missing else ""
+    if len(missing) > len(chosen):
+        named = f", with {', '.join(chosen) or 'the core of SQL'} only"
     return Statement(
         kind=KIND,
-        text=f"{subject} answers as SQLite does"
-        + (f", without {', '.join(missing)}" * bool(missing)),
+        text=f"{subject} answers as SQLite does{named}",
         subject=subject,
         params={
             "features": list(chosen),

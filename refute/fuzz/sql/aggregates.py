@@ -45,7 +45,7 @@ def aggregate(writer: Writer, family: str) -> Node:
     writer.leaf, writer.level = row_leaf, DEEPEST  # no subquery inside, or whose aggregate is it?
     try:
         call = _call(writer, family)
-        if writer.has("filter") and writer.chance(0.08):
+        if writer.turns_to("filter", 0.08):
             where = exp.Where(this=writer.condition(1))
             return exp.Filter(this=call, expression=where)
         return call
@@ -54,17 +54,17 @@ def aggregate(writer: Writer, family: str) -> Node:
 
 
 def _call(writer: Writer, family: str) -> Node:
-    if writer.has("group-concat") and family == "text" and writer.chance(0.15):
+    if family == "text" and writer.turns_to("group-concat", 0.15):
         comma = exp.Literal(this=",", is_string=True)
         return exp.GroupConcat(this=_argument(writer, "text"), separator=comma)
-    if writer.has("total") and family == "number" and writer.chance(0.12):
+    if family == "number" and writer.turns_to("total", 0.12):
         return exp.Anonymous(this="TOTAL", expressions=[_argument(writer, "number")])
     kind = writer.rng.choice((exp.Min, exp.Max) if family == "text" else NUMERIC)
     if kind is exp.Count and writer.chance(0.4):
         return exp.Count(this=exp.Star(), big_int=True)
     of = family if kind in (exp.Min, exp.Max) else "any" if kind is exp.Count else "number"
     argument = _argument(writer, of)
-    if writer.has("aggregate-distinct") and writer.chance(0.15):
+    if writer.turns_to("aggregate-distinct", 0.15):
         argument = exp.Distinct(expressions=[argument])
     return kind(this=argument)
 

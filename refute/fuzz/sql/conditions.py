@@ -42,7 +42,7 @@ def _pair(writer: Writer, depth: int) -> tuple[Node, Node]:
 
 def _comparison(writer: Writer, family: str, depth: int) -> Node:
     left, right = _pair(writer, depth)
-    if writer.has("collate") and writer.chance(0.06):
+    if writer.turns_to("collate", 0.06):
         left = _collated(writer, left)
     return writer.rng.choice(COMPARISONS)(this=left, expression=right)
 

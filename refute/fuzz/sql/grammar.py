@@ -22,6 +22,7 @@ from refute.plain import Plain
 
 Make = Callable[["Writer", str, int], Node]
 
+FEW = 3  # features
 ATOMS = (exp.Column, exp.Literal, exp.Null, exp.Paren, exp.Subquery, exp.Func, exp.Cast)
 
 
@@ -100,6 +101,15 @@ class Writer:
     def has(self, feature: str) -> bool:
         """Whether a feature is allowed."""
         return feature in self.grammar.features
+
+    def turns_to(self, feature: str, share: float) -> bool:
+        """Whether to use an allowed feature here: in that share of all places.
+
+        Where hardly anything else is allowed, the query is for its sake, and the share is greater.
+        """
+        if feature not in self.grammar.features:
+            return False
+        return self.chance(share if len(self.grammar.features) > FEW else max(share, 0.5))
 
     def chance(self, share: float) -> bool:
         """True in that share of all calls."""

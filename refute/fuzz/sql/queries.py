@@ -94,13 +94,14 @@ def query(rng: random.Random, grammar: Grammar, schema: Schema) -> Node:
     writer = Writer(rng, grammar, schema)
     families = [writer.family() for _ in range(rng.choice((1, 1, 2, 2, 3)))]
     compounds = [name for name in COMPOUNDS if writer.has(name)]
-    if compounds and writer.chance(0.14):
-        tree = _compound(writer, families, rng.choice(compounds))
+    chosen = rng.choice(compounds) if compounds else ""
+    if writer.turns_to(chosen, 0.14):
+        tree = _compound(writer, families, chosen)
     else:
         tree = select(writer, families)
-    if writer.has("order-by") and writer.chance(0.35):
+    if writer.turns_to("order-by", 0.35):
         tree.set("order", exp.Order(expressions=list(_terms(writer, tree, len(families)))))
-    if writer.has("limit") and writer.chance(0.35 if tree.args.get("order") else 0.05):
+    if writer.turns_to("limit", 0.35 if tree.args.get("order") else 0.05):
         tree.set("limit", exp.Limit(expression=number(rng.choice((0, 1, 1, 2, 3, 5)))))
         if writer.chance(0.4):
             tree.set("offset", exp.Offset(expression=number(rng.choice((0, 1, 1, 2)))))
@@ -128,8 +129,8 @@ def _terms(writer: Writer, tree: Node, width: int) -> Iterable[Node]:
 
 
 def _ordered(writer: Writer, term: Node) -> Node:
-    if writer.has("collate") and isinstance(term, exp.Column) and writer.chance(0.08):
+    if isinstance(term, exp.Column) and writer.turns_to("collate", 0.08):
         term = exp.Collate(this=term, expression=exp.Var(this="NOCASE"))
     desc = writer.chance(0.4)
-    changed = writer.has("nulls-order") and writer.chance(0.1)
+    changed = writer.turns_to("nulls-order", 0.1)
     return exp.Ordered(this=term, desc=desc or None, nulls_first=not desc if not changed else desc)

@@ -54,7 +54,7 @@ def _inside(writer: Writer) -> Iterator[None]:
 def _select(writer: Writer, families: Sequence[str], grouped: bool | None) -> Node:
     tree = _rows(writer)
     if grouped is None:
-        grouped = writer.has("aggregate") and writer.chance(0.3)
+        grouped = writer.turns_to("aggregate", 0.3)
     keys = _group(writer, tree) if grouped else []
     if grouped:
         writer.leaf = group_leaf(keys)
@@ -63,7 +63,7 @@ def _select(writer: Writer, families: Sequence[str], grouped: bool | None) -> No
     if grouped and not keys and not any(map(aggregates, values)):
         values[0] = aggregate(writer, families[0])  # or it would be no grouped query at all
     tree.set("expressions", [named(value, i) for i, value in enumerate(values)])
-    if writer.has("distinct") and writer.chance(0.12):
+    if writer.turns_to("distinct", 0.12):
         tree.set("distinct", exp.Distinct())
     return tree
 
@@ -100,7 +100,7 @@ def depth_of(writer: Writer) -> int:
 
 def _where(writer: Writer) -> Node | None:
     condition = writer.condition(depth_of(writer)) if writer.chance(0.5) else None
-    if writer.outer and writer.has("correlated") and writer.chance(0.5):
+    if writer.outer and writer.turns_to("correlated", 0.5):
         link = _link(writer, writer.outer, writer.sources)
         both = exp.And(this=exp.Paren(this=condition), expression=link)
         return link if condition is None else both
@@ -144,7 +144,7 @@ def _join(writer: Writer, kind: str, item: Node, source: Source) -> Node:
 
 def _item(writer: Writer) -> tuple[Node, Source]:
     """A table, or a subquery, under a name of its own."""
-    if writer.has("derived-table") and writer.level == 1 and writer.chance(0.08):
+    if writer.level == 1 and writer.turns_to("derived-table", 0.08):
         return _derived(writer)
     table = writer.rng.choice(writer.schema.tables)
     name = exp.Identifier(this=table.name, quoted=False)
@@ -181,7 +181,7 @@ def _group(writer: Writer, tree: Node) -> list[Key]:
 
 
 def _having(writer: Writer, tree: Node, keyed: bool) -> None:
-    if writer.has("having" if keyed else "having-alone") and writer.chance(0.3):
+    if writer.turns_to("having" if keyed else "having-alone", 0.3):
         tree.set("having", exp.Having(this=writer.condition(1)))
 
 

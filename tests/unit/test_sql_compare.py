@@ -1,0 +1,104 @@
+"""What may differ from SQLite's answer, and what may not: each leniency from both sides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from refute.oracles.sql.compare import compare
+from refute.oracles.sql.sqlite import SQLite
+
+NUMBERS = ["CREATE TABLE t (a, b)", "INSERT INTO t VALUES (1, 10), (2, 20), (2, 21), (NULL, 30)"]
+TEXTS = ["CREATE TABLE t (a TEXT COLLATE NOCASE, b)", "INSERT INTO t VALUES ('x', 1), ('X', 1)"]
+FLOATS = ["CREATE TABLE t (a)", "INSERT INTO t VALUES (0.1), (0.2), (0.3), (1e10)"]
+
+DOWN = [[2], [2], [1], [None]]
+
+
+def status(setup: list[str], query: str, rows: list[Any], names: int | None = None) -> str:
+    """The comparison of these rows with SQLite's answer."""
+    database = SQLite()
+    database.run(setup)
+    [right] = database.run([query])
+    width = names if names is not None else len(right[1]) if right[0] == "rows" else 1
+    left = ["rows", [f"x{i}" for i in range(width)], rows]
+    return compare(setup, query, right, left).status
+
+
+@pytest.mark.parametrize(
+    ("setup", "query", "same", "different"),
+    [
+        # without ORDER BY any order, but the same rows, each as often
+        (NUMBERS, "SELECT b FROM t WHERE a = 2", [[21], [20]], [[20], [20]]),
+        (NUMBERS, "SELECT b FROM t WHERE a = 2", [[20], [21]], [[20]]),
+        # ORDER BY fixes the order of unequal keys only
+        (NUMBERS, "SELECT b FROM t ORDER BY a", [[30], [10], [21], [20]], [[10], [30], [20], [21]]),
+        (NUMBERS, "SELECT a AS c FROM t ORDER BY c DESC", DOWN, [[None], [2], [2], [1]]),
+        (NUMBERS, "SELECT a FROM t ORDER BY 1 DESC", DOWN, DOWN[::-1]),
+        (TEXTS, "SELECT a FROM t ORDER BY a", [["X"], ["x"]], [["X"], ["X"]]),
+        (TEXTS, "SELECT a FROM t ORDER BY a COLLATE BINARY", [["X"], ["x"]], [["x"], ["X"]]),
+        # LIMIT may keep any of the tied rows, and no others
+        (NUMBERS, "SELECT b FROM t ORDER BY a DESC LIMIT 1", [[21]], [[10]]),
+        (NUMBERS, "SELECT b FROM t ORDER BY a LIMIT 2 OFFSET 1", [[10], [21]], [[20], [21]]),
+        (NUMBERS, "SELECT b FROM t LIMIT 2", [[30], [10]], [[30], [31]]),
+        (NUMBERS, "SELECT b FROM t LIMIT 2", [[30], [10]], [[30]]),
+        (NUMBERS, "SELECT DISTINCT a FROM t ORDER BY 1 LIMIT 2", [[None], [1]], [[1], [2]]),
+        (NUMBERS, "SELECT a FROM t UNION ALL SELECT 3 ORDER BY a LIMIT 1 OFFSET 4", [[3]], [[2]]),
+        # the sign of zero is not compared, its type is
+        (NUMBERS, "SELECT 0.0 * -1", [[0.0]], [[0]]),
+        (NUMBERS, "SELECT 5 - 5", [[0]], [[0.0]]),
+        # sums of floats may differ in the last places, other floats may not
+        (FLOATS, "SELECT SUM(a) FROM t WHERE a < 1", [[0.6]], [[0.6000001]]),
+        (FLOATS, "SELECT a + 0.3 FROM t WHERE a = 0.3", [[0.6]], [[0.6000000000000001]]),
+        # which of equal values stands for all of them is open, up to their equality
+        (TEXTS, "SELECT DISTINCT a FROM t", [["X"]], [["y"]]),
+        (TEXTS, "SELECT MIN(a) FROM t", [["X"]], [["xx"]]),
+        (TEXTS, "SELECT a, COUNT(*) FROM t GROUP BY a", [["X", 2]], [["X", 1]]),
+        (NUMBERS, "SELECT 1 UNION SELECT 1.0", [[1.0]], [[2]]),
+        # but only where there are several
+        (NUMBERS, "SELECT DISTINCT b FROM t WHERE a = 1", [[10]], [[10.0]]),
+        (TEXTS, "SELECT DISTINCT a FROM t WHERE a = 'x' COLLATE BINARY", [["x"]], [["X"]]),
+        # types of values
+        (NUMBERS, "SELECT a FROM t WHERE b = 10", [[1]], [["1"]]),
+        (NUMBERS, "SELECT 'a'", [["a"]], [[b"a"]]),
+        (NUMBERS, "SELECT NULL", [[None]], [[0]]),
+    ],
+)  # fmt: skip
+def test_a_leniency_and_its_limit(
+    setup: list[str], query: str, same: list[Any], different: list[Any]
+) -> None:
+    assert status(setup, query, same) == "same"
+    assert status(setup, query, different) == "different"
+
+
+@pytest.mark.parametrize(
+    ("setup", "query", "rows"),
+    [
+        (NUMBERS, "SELECT GROUP_CONCAT(b) FROM t", [["30,21,20,10"]]),
+        (NUMBERS, "SELECT a, b FROM t WHERE a = 2 GROUP BY a", [[2, 20]]),
+        (NUMBERS, "SELECT a, b FROM t WHERE a = 2 GROUP BY a", [[2, 21]]),
+    ],
+)
+def test_any_answer_of_sqlite_in_another_order_is_right(
+    setup: list[str], query: str, rows: list[Any]
+) -> None:
+    assert status(setup, query, rows) == "same"
+
+
+def test_what_is_open_says_nothing() -> None:
+    assert status(NUMBERS, "SELECT b FROM t WHERE a = 2 GROUP BY a", [[10]]) == "open"
+    assert status(NUMBERS, "SELECT no_such_column FROM t", [[1]]) == "open"
+
+
+def test_an_overflowing_sum_is_an_error_where_it_is_computed_for_certain() -> None:
+    setup = ["CREATE TABLE t (a)", f"INSERT INTO t VALUES ({2**63 - 1}), (1)"]
+    assert status(setup, "SELECT SUM(a) FROM t", [[2.0**63]]) == "different"
+    assert status(setup, "SELECT 1 FROM t WHERE (SELECT SUM(a) FROM t) > 0", [[1]]) == "open"
+
+
+def test_columns_are_counted_and_not_named() -> None:
+    query = "SELECT a, b FROM t WHERE b = 10"
+    assert status(NUMBERS, query, [[1, 10]], names=2) == "same"
+    assert status(NUMBERS, query, [], names=1) == "different"
+    assert compare(NUMBERS, query, ["rows", ["a"], []], ["done"]).status == "different"
