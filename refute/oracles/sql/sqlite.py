@@ -55,7 +55,6 @@ class SQLite:
         Columns are those of PEP 249, whose first item is the name.
         """
         self._taken = 0
-        self._until = time.monotonic() + self._wall_s
         try:
             cursor = self._execute(statement)
             if cursor.description is None:
@@ -87,10 +86,15 @@ class SQLite:
         return self.answer(rest) if rest else answer
 
     def _over(self) -> bool:
+        """Whether the statement took too much; its clock starts at the first look at the limit."""
+        if not self._taken:
+            return False
         return self._taken > self._steps or time.monotonic() > self._until
 
     def _too_much(self) -> int:
         """Called by SQLite now and then; anything but 0 ends the statement."""
+        if not self._taken:
+            self._until = time.monotonic() + self._wall_s
         self._taken += _CHECK
         return int(self._over())
 

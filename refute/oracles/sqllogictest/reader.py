@@ -188,14 +188,7 @@ class _Reader:
     def _query(
         self, line: int, conditions: Conditions, words: list[str], body: list[str], final: bool
     ) -> QueryRecord:
-        words = self._plain(line, words, 4)
-        types = words[1] if len(words) > 1 else ""
-        if not types or types.strip(TYPES):
-            refuse(self.path, line, f"column types {types or '(none)'!r}", *TYPES)
-        sort = words[2] if len(words) > 2 else "nosort"
-        if sort not in SORTS:
-            refuse(self.path, line, f"unknown sort method {sort!r}", *SORTS)
-        label = words[3] if len(words) > 3 else ""
+        types, sort, label = self._asked(line, words)
         values, number, digest = None, -1, ""
         if "----" in body:
             self.expecting = True
@@ -204,7 +197,7 @@ class _Reader:
             match = _HASHED.fullmatch(values[0]) if len(values) == 1 else None
             if match:
                 values, number, digest = None, int(match[1]), match[2]
-            else:
+            elif final or len(values) == 1:
                 self._check_listed(line, types, values, final)
         elif final and self.expecting:
             refuse(self.path, line, "the file ends within this query: it has no `----`")
@@ -212,6 +205,17 @@ class _Reader:
             refuse(self.path, line, "a query without SQL: the record is cut off")
         sql = "\n".join(body)
         return QueryRecord(line, sql, conditions, types, sort, label, values, number, digest)
+
+    def _asked(self, line: int, words: list[str]) -> tuple[str, str, str]:
+        """Types, sort method and label of a query."""
+        self._plain(line, words, 4)
+        types = words[1] if len(words) > 1 else ""
+        if not types or types.strip(TYPES):
+            refuse(self.path, line, f"column types {types or '(none)'!r}", *TYPES)
+        sort = words[2] if len(words) > 2 else "nosort"
+        if sort not in SORTS:
+            refuse(self.path, line, f"unknown sort method {sort!r}", *SORTS)
+        return types, sort, words[3] if len(words) > 3 else ""
 
     def _check_listed(self, line: int, types: str, values: list[str], final: bool) -> None:
         """Refuse hashes that are cut off, and rows that are, at the end of the file."""

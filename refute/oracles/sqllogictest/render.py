@@ -64,7 +64,7 @@ def texts(types: str, rows: Sequence[Sequence[Value]], sort: str) -> list[str]:
 
 def digest(values: Iterable[str]) -> str:
     """The MD5 that hashed results carry: of each value and a newline."""
-    joined = "".join([f"{value}\n" for value in values])
+    joined = "\n".join([*values, ""])  # a newline after each, and nothing for no values
     return hashlib.md5(joined.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -105,7 +105,6 @@ def _real(value: Value) -> str:
     if not math.isfinite(number):
         return _not_finite(number)
     if abs(number) >= 1e13:  # SQLite's printf stops at 16 significant digits
-        number = float(f"{number:.15e}")
         digits, _, exponent = f"{number:.15e}".replace(".", "").partition("e")
         whole = int(exponent) + 1 + digits.startswith("-")
         return f"{digits[:whole]:0<{whole}}.{digits[whole : whole + 3]:0<3}"

@@ -15,11 +15,17 @@ from refute.claim import Claim, Verdict, is_command
 from refute.errors import RefuteError
 from refute.evidence import Cost, Finding, Scope
 from refute.oracles.sql.sqlite import VERSION
-from refute.replay import Replayer
+from refute.replay import Counterexample, Replayer
 from refute.site import Site
 from refute.specs.conformance import KIND
 from refute.verifiers import Progress
-from refute.verifiers.sql.conform_case import ConformReplayer, engine_of, proposed, test_files
+from refute.verifiers.sql.conform_case import (
+    ConformReplayer,
+    engine_of,
+    proposed,
+    reduced,
+    test_files,
+)
 from refute.verifiers.sql.conform_file import Failure, FileResult, Run, run_file
 
 PROPOSED = 3  # failures that are offered for replay
@@ -75,10 +81,7 @@ class Conformance:
                     raise KeyboardInterrupt
                 if results[-1].cut or len(_failed(results)) >= PROPOSED:
                     break
-            cases = tuple(
-                proposed(self.name, claim, site, path, failure, clock)
-                for path, failure in _failed(results)[:PROPOSED]
-            )
+            cases = self._proposed(claim, site, _failed(results)[:PROPOSED], clock.left)
         except RefuteError as error:
             problem, cases = error.message, ()
         finally:
@@ -101,6 +104,18 @@ class Conformance:
                 "without expectation": sum(r.unchecked for r in results),
             },
         )
+
+    def _proposed(
+        self, claim: Claim, site: Site, failed: Sequence[tuple[str, Failure]], wall_s: float
+    ) -> tuple[Counterexample, ...]:
+        """The failures as they were seen, and before them the first one made smaller."""
+        cases = [proposed(self.name, claim, site, path, failure, None) for path, failure in failed]
+        if failed and wall_s > 0:
+            path, first = failed[0]
+            before = reduced(claim, site, path, first, wall_s)
+            if before is not None:
+                cases.insert(0, proposed(self.name, claim, site, path, first, before))
+        return tuple(cases)
 
 
 def _failed(results: Sequence[FileResult]) -> list[tuple[str, Failure]]:

@@ -30,13 +30,13 @@ from refute.verifiers.sql.conform_file import (
     Runnable,
     selected,
 )
-from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, InWorker
+from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, SLOW, InWorker
 
 REDUCE_S = 5.0  # wall seconds; they decide how small a witness gets, never a verdict
 TRIES = 400
 SHOWN = 12  # statements of a trace
 
-Answer = Sequence[object]
+Before = list[int] | None
 
 
 def test_files(claim: Claim, site: Site) -> Iterator[tuple[str, bytes]]:
@@ -62,11 +62,17 @@ def engine_of(claim: Claim, site: Site) -> InWorker:
     )
 
 
+def reduced(claim: Claim, site: Site, path: str, failure: Failure, wall_s: float) -> Before:
+    """Lines of the few records that must go before a failed one; None: all, or none were found."""
+    if SLOW in failure.got:
+        return None
+    return _Reduction(claim, site, path, failure.line, wall_s).before()
+
+
 def proposed(
-    engine: str, claim: Claim, site: Site, path: str, failure: Failure, clock: Clock
+    engine: str, claim: Claim, site: Site, path: str, failure: Failure, before: Before
 ) -> Counterexample:
-    """The failure as a counterexample, with as little before it as was found in time."""
-    before = _Reduction(claim, site, path, failure.line, clock).before()
+    """The failure as a counterexample. before: lines of what goes before it; None for all."""
     records = {record.line: record for record in _records(claim, site, path)}
     kept = [line for line in records if line < failure.line] if before is None else before
     return Counterexample(
@@ -104,7 +110,8 @@ class ConformReplayer:
             kept = [r for r in records if r.line in before and r.line < line]
             if not _sqlite_passes(kept, record):
                 return Playback(False, error="what was left out matters: SQLite fails without it")
-            got = after(engine, kept, record, hash_seed)
+            engine.start(hash_seed)
+            got = after(engine, kept, record)
             return Playback(got is not None, output=got)
         except (EngineLost, RefuteError) as error:
             return Playback(False, error=str(error))
@@ -124,11 +131,8 @@ class ConformReplayer:
         return Playback(failed is not None, output=failed.got if failed else None)
 
 
-def after(
-    engine: InWorker, before: Sequence[Runnable], record: Runnable, hash_seed: int
-) -> str | None:
-    """What the engine answers to the record after these, if that is wrong. Raises EngineLost."""
-    engine.start(hash_seed)
+def after(engine: InWorker, before: Sequence[Runnable], record: Runnable) -> str | None:
+    """What a started engine answers to the record after these, if wrong. Raises EngineLost."""
     answers = list(engine.answers([r.sql for r in (*before, record)]))
     mismatch = judge(record, answers[-1], {})
     return None if mismatch is None else mismatch.got
@@ -137,14 +141,14 @@ def after(
 class _Reduction:
     """Looks for few records before a failing one that still make it fail."""
 
-    def __init__(self, claim: Claim, site: Site, path: str, line: int, clock: Clock) -> None:
+    def __init__(self, claim: Claim, site: Site, path: str, line: int, wall_s: float) -> None:
         records = _records(claim, site, path)
         self._record = next(r for r in records if r.line == line)
         self._before = {r.line: r for r in records if r.line < line}
         self._engine = engine_of(claim, site)
-        self._clock = Clock(min(REDUCE_S, max(clock.left, 0.1)))
+        self._clock = Clock(min(REDUCE_S, wall_s))
 
-    def before(self) -> list[int] | None:
+    def before(self) -> Before:
         """Lines of the records that have to go before; None for all of them."""
         writing = [line for line, r in self._before.items() if not READS_ONLY.match(r.sql)]
         try:
@@ -164,7 +168,8 @@ class _Reduction:
         if self._clock.over or not _sqlite_passes(kept, self._record):
             return False
         try:
-            return after(self._engine, kept, self._record, 0) is not None
+            self._engine.again()
+            return after(self._engine, kept, self._record) is not None
         except (EngineLost, RefuteError):
             return False
 

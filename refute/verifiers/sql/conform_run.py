@@ -113,14 +113,14 @@ class ConformRun:
         if confirmed:
             all_again = confirmed == self.failed
             again = "all of them" if all_again else f"the {confirmed} that were tried"
-            found.append(f"{self.failed} records failed, and {again} again on a fresh database")
+            found.append(f"{_records(self.failed)} failed, {again} again on a fresh database")
         found += [file.lost for file in self.files if file.lost]
         found += [file.unstable for file in self.files if file.unstable]
         if self.failed and not confirmed:
-            found.append(f"{self.failed} records failed, none of them seen twice")
+            found.append(f"{_records(self.failed)} failed, none of them seen twice")
         not_run = sum(file.not_run for file in self.files)
         if not_run:
-            found.append(f"{not_run} records were not run")
+            found.append(f"{_records(not_run)} not run")
         if self.interrupted:
             found.append(f"interrupted after {len(self.files)} of {self.number} files")
         if not self.run:
@@ -197,6 +197,10 @@ def _read(path: str) -> bytes:
 def _open_at_once(path: str, flags: int) -> int:
     """Open without waiting for a writer, should it be a pipe."""
     return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _records(number: int) -> str:
+    return f"{number:,} record{'' if number == 1 else 's'}"
 
 
 def _size(path: str) -> int:

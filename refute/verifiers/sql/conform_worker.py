@@ -24,6 +24,7 @@ LIFE_S = 24 * 3600.0  # of a worker; each statement has its own limit
 MEMORY = 2 * GIB  # bytes
 SPARE_S = 1.0  # for the answer to come over the wire
 
+SLOW = "did not answer in time"
 SESSION = "refute.oracles.sql.driver:Session"
 _TYPES = frozenset({type(None), int, float, str, bytes})
 _TEXTS = {"error": 2, "crash": 2, "unfit": 1, "done": 0}
@@ -52,6 +53,7 @@ class InWorker:
         self._losses = 0
         self._worker: Worker | None = None
         self._session: Any = None
+        self._outcome = Outcome("died")
         self._done: list[str] = []
 
     @property
@@ -65,6 +67,12 @@ class InWorker:
         self._losses = 0
         self._done = []
         self._connect()
+
+    def again(self) -> None:
+        """Begin with an empty database in the worker that is there, if it is of any use."""
+        self._done = []
+        if self._worker is None or not self._worker.alive or not self._session_made():
+            self._connect()
 
     def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
         """One answer for each statement, in the driver's form or ["lost", how it ended]."""
@@ -133,6 +141,15 @@ class InWorker:
             )
         raise EngineLost(f"{self._factory} gave no connection: it {how}")
 
+    def _session_made(self) -> bool:
+        """Have the engine give a connection; `_outcome` says what became of it."""
+        assert self._worker is not None
+        self._outcome = self._worker.create(SESSION, self._factory, timeout_s=START_S)
+        if self._outcome.kind != "returned" or type(self._outcome.value) is not Handle:
+            return False
+        self._session = self._outcome.value
+        return True
+
     def _ask(self, statements: Sequence[str]) -> list[Any] | str:
         """The answers to the first statements, at least one; or how the engine was lost."""
         assert self._worker is not None
@@ -154,7 +171,7 @@ def ended(outcome: Outcome) -> str:
         case "died":
             return f"ended its process ({outcome.detail})"
         case "timeout":
-            return f"did not answer in time ({outcome.detail})"
+            return f"{SLOW} ({outcome.detail})"
         case "returned":
             return "answered nonsense"
     return f"broke the protocol ({outcome.detail})"
