@@ -59,8 +59,7 @@ def resume(run: Run, state: State, sinks: Sinks, end: State | None) -> Value:
     if end is not None:
         returned.append(_in_caller(state, end, NO_VALUE))
     run.sinks.obligations += sinks.obligations
-    run.sinks.assumptions |= sinks.assumptions
-    run.sinks.callees |= sinks.callees
+    run.sinks.note(sinks)
     merged = merge_states(returned)
     if merged is None:
         state.assume(False)

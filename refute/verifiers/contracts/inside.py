@@ -129,15 +129,19 @@ class _Prover:
                 answer = discharge(proof.verified.run, obligation, limit)
             self.solver_s += answer.seconds
             proof.answers.append((obligation, answer))
+            if answer.status != "proved" and obligation.kind != UNSUPPORTED:
+                break  # time for a counterexample; the rest cannot save the proof
         return proof
 
     def _cases(self, proof: Proof) -> Iterator[Plain]:
         """Inputs to be tried: of bounded execution, and of the models of open obligations."""
         deadline = time.monotonic() + self.left(0.9)
+        if proof.verified is None:
+            return
         found = search(self.program, proof.task, deadline)
         yield from itertools.islice(found, MOST_CASES)
         for _, answer in proof.open:
-            if answer.model is not None and proof.verified is not None:
+            if answer.model is not None:
                 yield from inputs(proof.verified, answer.model)
 
     def _callees(self, proof: Proof) -> None:
@@ -217,14 +221,18 @@ def _program(sources: Mapping[str, Plain]) -> Program:
 def _told(proof: Proof) -> str:
     """What was not proved, the unsupported first."""
     opened = proof.open
-    blocked = [o for o, _ in opened if o.kind == UNSUPPORTED]
-    if blocked:
-        first = blocked[0]
-        return f"{first.text} is not supported, at {first.place}"
     obligation, answer = opened[0]
-    why = " (in a state that the loop invariants allow)" if answer.status == "refuted" else ""
-    more = f", and {len(opened) - 1} more" if len(opened) > 1 else ""
-    return f"not proved: {_named(obligation)}{why}{more}"
+    if obligation.kind == UNSUPPORTED:
+        return f"{obligation.text} is not supported, at {obligation.place}"
+    assert proof.verified is not None
+    loops = list(proof.verified.run.sinks.loops)
+    if answer.status == "open":
+        why = f" (the solver gave up: {answer.reason})"
+    elif loops:
+        why = f" (in a state that the invariants of the loop at {', '.join(loops[:3])} allow)"
+    else:
+        why = ""
+    return f"not proved: {_named(obligation)}{why}"
 
 
 def _named(obligation: Obligation) -> str:

@@ -119,6 +119,7 @@ def _abstracted(run: Run, state: State, shape: Shape) -> tuple[list[State], list
     _oblige_invariants(run, first, shape, "when the loop is entered")
     if shape.hints.measure is not None:
         _oblige_measure(run, first, shape.hints.measure, None)
+    run.sinks.loops[run.place(shape.node)] = None
     changed = changes(run, entry, shape)
     guessed = _inductive(run, entry, first, shape, changed)
     head = _head(run, entry, shape, changed, guessed)
@@ -127,6 +128,7 @@ def _abstracted(run: Run, state: State, shape: Shape) -> tuple[list[State], list
     before = measures(run, head, shape) if shape.hints.measure is None else []
     end, broken = _part(run, head, shape)
     if end is not None:
+        _memory(run, head, end, shape, changed)
         again = shape.test(run, end)
         normal.append(end.branch(neg(again)))
         _next(run, end.branch(again), shape, measure, before, changed)
@@ -152,6 +154,15 @@ def _next(
     elif grown and not _falls(run, state, before):
         place = run.place(shape.node)
         run.sinks.assumptions[f"termination of the loop at {place}"] = None
+
+
+def _memory(run: Run, head: State, end: State, shape: Shape, changed: Changed) -> None:
+    """A list that grows by more than an element in an iteration may outgrow the memory."""
+    for address in changed.cells:
+        before, after = head.heap[address].seq.length, end.heap[address].seq.length
+        if not run.holds(end, after <= before + 1):
+            place = run.place(shape.node)
+            run.sinks.assumptions[f"enough memory for what grows in the loop at {place}"] = None
 
 
 def _falls(run: Run, state: State, before: list[tuple[ast.expr, Term]]) -> bool:

@@ -83,12 +83,23 @@ class Frame:
 
 @dataclasses.dataclass
 class Sinks:
-    """Where exits and obligations of a part of the execution are gathered."""
+    """Where exits and obligations of a part of the execution are gathered.
+
+    callees: functions that were called by their contracts. loops: places of loops of which only
+    the invariants are known.
+    """
 
     exits: list[Exit] = dataclasses.field(default_factory=list)
     obligations: list[Obligation] = dataclasses.field(default_factory=list)
     assumptions: dict[str, None] = dataclasses.field(default_factory=dict)
     callees: dict[str, None] = dataclasses.field(default_factory=dict)
+    loops: dict[str, None] = dataclasses.field(default_factory=dict)
+
+    def note(self, other: Sinks) -> None:
+        """Take over what is neither an exit nor an obligation."""
+        self.assumptions |= other.assumptions
+        self.callees |= other.callees
+        self.loops |= other.loops
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,8 +223,7 @@ class Run:
         """Add what was gathered apart to the present sinks."""
         self.sinks.exits += [e for e in sinks.exits if kinds(e.kind)]
         self.sinks.obligations += sinks.obligations
-        self.sinks.assumptions |= sinks.assumptions
-        self.sinks.callees |= sinks.callees
+        self.sinks.note(sinks)
 
     @contextlib.contextmanager
     def inside(self, frame: Frame) -> Iterator[None]:
@@ -227,8 +237,7 @@ class Run:
     def quantified(self, state: State, sinks: Sinks, variables: list[Term], within: Term) -> None:
         """Take over the exits of an expression under bound variables: some value takes them."""
         depth = len(state.path)
-        self.sinks.assumptions |= sinks.assumptions
-        self.sinks.callees |= sinks.callees
+        self.sinks.note(sinks)
         for obligation in sinks.obligations:
             taken = conj([within, *obligation.state.path[depth:]])
             goal = self.context.for_all(variables, taken, obligation.goal)

@@ -162,8 +162,7 @@ def _oblige_return(run: Run, frame: Frame, task: Task, exit_: Exit, env: dict[st
             text = bad.text if kind == UNSUPPORTED else f"{bad.error} in {condition.text}"
             run.oblige(kind, bad.state, False, text, bad.place)
         run.sinks.obligations += sinks.obligations
-        run.sinks.assumptions |= sinks.assumptions
-        run.sinks.callees |= sinks.callees
+        run.sinks.note(sinks)
         run.oblige("ensure", state, holds, f"{condition.text}, at the return {line}", place)
 
 
