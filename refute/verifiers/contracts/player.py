@@ -111,7 +111,7 @@ class ContractPlayer(WorkerPair):
 
     def _is_too_large(self, case: Plain) -> bool:
         limit = self.tally.limit
-        return limit is not None and size_of(case) >= limit
+        return limit is not None and case_size(case) >= limit
 
     def _called(self, cases: Sequence[Plain]) -> list[Judgement]:
         """Judgements of cases that satisfy the requires; ends with the first that is broken."""
@@ -144,7 +144,7 @@ class ContractPlayer(WorkerPair):
         """Tiny cases that were given up are asked once more, with all the time a call may take."""
         found: list[Answer] = []
         for case, row, answer in zip(cases, rows, answers, strict=False):
-            if answer.outcome.detail == SLOW and size_of(case) <= TINY:
+            if answer.outcome.detail == SLOW and case_size(case) <= TINY:
                 outcome = self._call([row], 0)
                 read = self._read(outcome, [case], answer.by_name)
                 answer = read[0] if read else Answer(outcome, by_name=answer.by_name)
@@ -207,8 +207,8 @@ class ContractPlayer(WorkerPair):
         """The judgement where the conditions need not be asked, or cannot be."""
         outcome = answer.outcome
         if _ran_out(outcome):
-            if size_of(case) > TINY:
-                self.tally.given_up.append(size_of(case))
+            if case_size(case) > TINY:
+                self.tally.given_up.append(case_size(case))
                 return Judgement("discarded", asked=1)
             return self._broken(case, answer, "the function returns", says(outcome))
         unfit = not_judgeable(self.name, outcome)
@@ -291,8 +291,13 @@ class ContractPlayer(WorkerPair):
         return Judgement("unfit", observed=said)
 
 
+def case_size(case: Plain) -> int:
+    """How large a case is: the sizes of its values, added."""
+    return sum(map(size_of, case.values()))
+
+
 def size_of(value: Plain) -> int:
-    """How large a case is: the absolute values of its numbers and the lengths of all else, added.
+    """The absolute values of the numbers in a value and the lengths of all else, added.
 
     Numbers that are not finite count as 1.
     """

@@ -32,7 +32,7 @@ from refute.specs.contract_types import build, carried, carrier
 from refute.specs.domains import Records
 from refute.verifiers import Progress
 from refute.verifiers.contracts.candidates import PATIENCE, ROUND, Drawer, satisfying
-from refute.verifiers.contracts.player import ContractPlayer, Tally, size_of
+from refute.verifiers.contracts.player import ContractPlayer, Tally, case_size
 from refute.verifiers.pair import SPARE_CPU_S
 from refute.verifiers.playing import CaseReplayer
 from refute.verifiers.sampling import drawn_by_hypothesis
@@ -133,7 +133,7 @@ def _sources(
     if size is not None and size <= budget.cases:
         values = _built(reading, enumerate_values(domain))
         return [Source(f"of all {size} in order", values, budget.cases, complete=True)]
-    small_first = sorted(_built(reading, edges(domain)), key=size_of)
+    small_first = sorted(_built(reading, edges(domain)), key=case_size)
     seed = derive_seed(budget.seed, "near constants")
     drawer = Drawer(reading.parameters, reading.constants, seed)
     near = _lazily(lambda: satisfying(drawer, scoring.score))
