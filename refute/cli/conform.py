@@ -7,12 +7,13 @@ of a tree is run in workers, whose modules are loaded when one is named.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import importlib
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -68,8 +69,6 @@ def run(argv: Sequence[str]) -> int:
     choice = _choice(given.engine, given.name, parse_duration(given.timeout))
     paths = collect(given.files)
     people = sys.stderr if "-" in targets.values() else sys.stdout
-    gc.freeze()  # results are freed by their reference counts; looking for cycles costs a tenth
-    gc.set_threshold(100_000)
     progress = _Progress(sys.stderr, len(paths))
 
     def found(file: FileResult) -> None:
@@ -79,11 +78,23 @@ def run(argv: Sequence[str]) -> int:
             progress.clear()
             print_all("\n".join(lines) + "\n", people)
 
-    result = run_files(choice, paths, jobs, found, progress.ran)
+    with _seldom_collecting():
+        result = run_files(choice, paths, jobs, found, progress.ran)
     progress.clear()
     _write(targets, result)
     print_all(summary(result), people)
     return result.exit_code
+
+
+@contextlib.contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Results are freed by their reference counts; looking for cycles often costs a tenth."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class _Progress:

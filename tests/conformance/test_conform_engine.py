@@ -51,7 +51,7 @@ values = st.one_of(
 
 @settings(max_examples=600, deadline=None, database=None)
 @given(value=values)
-def test_values_read_as_sqlite_itself_converts_them(value: None | int | float | str) -> None:
+def test_values_read_as_sqlite_itself_converts_them(value: int | float | str | None) -> None:
     row = sqlite3.connect(":memory:").execute(
         "SELECT CAST(?1 AS INTEGER), printf('%.3f', ?1), CAST(?1 AS TEXT)", [value]
     )

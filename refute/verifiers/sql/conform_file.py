@@ -103,7 +103,7 @@ class FileResult:
 
     run, skipped: records, as the C runner counts them. unchecked: queries that were run although
     the file does not say what they return. not_run: records after the engine was given up, for the
-    reason in `lost`. error: why the file, or the rest of it, cannot be read. unstable: why the
+    reason in `lost`. error: why the file cannot be read; nothing of it was run. unstable: why the
     engine's answers are not the same each time. cut: the run was interrupted in this file.
     """
 
@@ -192,9 +192,12 @@ class FileRun:
     def all_of(self, data: bytes, until: float = float("inf")) -> FileResult:
         """Run the records that begin at or before the line `until`; what came of them."""
         result = self.result
-        pairs: Iterator[tuple[Record, bool]] = iter(())
+        left = 0
         try:
-            pairs = selected(read(data, result.path), self.run.name)
+            # The whole file first: of one that cannot be read nothing is run.
+            known = list(selected(read(data, result.path), self.run.name))
+            left = sum(runs for _, runs in known)
+            pairs = iter(known)
             self.engine.start(self.hash_seed)
             while chunk := list(islice(pairs, CHUNK)):
                 if self.run.stop():
@@ -209,7 +212,7 @@ class FileRun:
             result.error = error.message + possible
         except EngineLost as error:
             result.lost = str(error)
-            result.not_run += _count_runs(pairs)
+            result.not_run = left - result.run
         except KeyboardInterrupt:
             result.cut = result.interrupted = True
         return result
@@ -235,9 +238,6 @@ class FileRun:
                         mismatch = observe_skipped(record, labels)
                         if mismatch is not None:
                             self._failed(record, ("skipped",), mismatch)
-        except EngineLost:
-            result.not_run = len(todo) - (result.run - done)
-            raise
         finally:
             ran = todo[: result.run - done]
             result.unchecked += sum(type(r) is QueryRecord and not r.expects for r in ran)
@@ -278,11 +278,3 @@ class Arbiter:
                 self._database.answer(before.sql)
         known = self._database.answer(f"EXPLAIN {record.sql}")[0]
         return (known, self._database.answer(record.sql)[0]) == ("rows", "error")
-
-
-def _count_runs(pairs: Iterator[tuple[Record, bool]]) -> int:
-    """How many of the records that are left would have been run."""
-    try:
-        return sum(runs for _, runs in pairs)
-    except UnreadableInput:
-        return 0

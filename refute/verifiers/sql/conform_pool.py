@@ -8,17 +8,20 @@ they hand over what they have at their next chunk of records.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
 from multiprocessing.synchronize import Event
+from types import FrameType
 
 from refute.verifiers.sql.conform_file import FileResult
 from refute.verifiers.sql.conform_run import Choice, Found, Progress, run_share
 
 _TICK_S = 0.2
 
+_working: list[str] = []  # in each process of the pool, the file in work
 _stopping: list[Event] = []  # in each process of the pool, the parent's wish to stop
 
 
@@ -37,6 +40,9 @@ def run_in_processes(
             _hand_over(waiting, found, progress)
         except BaseException:
             stop.set()
+            for process in multiprocessing.active_children():
+                if process.pid is not None:  # it may wait for an engine that hangs
+                    os.kill(process.pid, signal.SIGUSR1)
             executor.shutdown(wait=True, cancel_futures=True)
             for path, future in waiting:
                 if not future.cancelled():
@@ -48,13 +54,27 @@ def _begin(stop: Event) -> None:
     """Prepare a process of the pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGUSR1, _interrupt)
     _stopping.append(stop)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """What the parent's signal does: end the file that is in work, and nothing else."""
+    if _working:
+        _working.clear()
+        raise KeyboardInterrupt
 
 
 def _run_one(choice: Choice, path: str) -> FileResult:
     results: list[FileResult] = []
-    run_share(choice, [path], results.append, lambda _: None, _stopping[-1].is_set)
-    return results[0]
+    _working.append(path)
+    try:
+        run_share(choice, [path], results.append, lambda _: None, _stopping[-1].is_set)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        _working.clear()
+    return results[0] if results else FileResult(path, cut=True, interrupted=True)
 
 
 def _hand_over(

@@ -23,7 +23,7 @@ from refute.verifiers.sql.conform_file import Embedded, Engine, FileResult, Run,
 SQLITE = "sqlite"
 STDIN = "-"  # a path that stands for standard input
 CONFIRMED = 20  # failures of a file that are looked for in a second run
-LARGEST = 256 * 2**20  # bytes of one file
+LARGEST = 64 * 2**20  # bytes of one file
 SHARE = 3 * 2**20  # bytes of files that are worth a process of their own
 
 Found = Callable[[FileResult], None]

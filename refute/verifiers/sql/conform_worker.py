@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from refute.budget import GIB
-from refute.errors import RefuteError
+from refute.errors import UsageError
 from refute.oracles.sql.driver import PAUSE_S
 from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
 from refute.verifiers.sql.conform_file import READS_ONLY, EngineLost
@@ -30,7 +30,7 @@ _TYPES = frozenset({type(None), int, float, str, bytes})
 _TEXTS = {"error": 2, "crash": 2, "unfit": 1, "done": 0}
 
 
-class EngineMissing(RefuteError):
+class EngineMissing(UsageError):
     """The engine's reference names nothing that can be loaded."""
 
 
