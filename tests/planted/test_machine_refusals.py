@@ -138,7 +138,18 @@ MEMBERS = {
     "@invariant\ndef p(self) -> bool:\n    when(True)\n    return True": "when(…) as a statement",
     "@invariant\ndef p(self) -> int:\n    return self.n": "a @invariant that gives",
     "@invariant\ndef p(self) -> bool:\n    return self.p()": "calls itself",
-    "@temporal\ndef p(self) -> bool:\n    return True": "@temporal",
+    "@temporal\ndef p(self) -> Formula:\n    return self.n > 0": "as a formula",
+    "@temporal\ndef p(self) -> Formula:\n    return always(self.n > 0)": "as a formula",
+    "@temporal\ndef p(self) -> Formula:\n    return always(lambda x: True)": "with arguments",
+    "@temporal\ndef p(self) -> Formula:\n    return all(always(lambda: self.m[r]) for r in RM)": (
+        "a call of all in a formula"
+    ),
+    "@temporal\ndef p(self) -> Formula:\n    x = 1\n    return always(lambda: True)": (
+        "more than one statement"
+    ),
+    "@temporal\ndef p(self) -> Formula:\n    return for_all(RM, always)": "this for_all",
+    '@action(fair="very")\ndef p(self) -> None:\n    pass': "the fairness 'very'",
+    '@fair("")\ndef p(self, after: M) -> bool:\n    return True': "the fairness ''",
     "@process\ndef p(self) -> Steps[Self]:\n    while True:\n        if self.n == 0:\n"
     "            self = yield": "a way round without yield",
     "@process\ndef p(self) -> Steps[Self]:\n    for r in RM:\n        self = yield": (

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from refute.machine import (
+    Formula,
     Machine,
     Map,
     Seq,
@@ -22,9 +23,13 @@ from refute.machine import (
     action,
     any_of,
     empty_set,
+    fair,
+    infinitely_often,
     invariant,
+    leads_to,
     permutations,
     subsets,
+    temporal,
     var,
     when,
 )
@@ -58,10 +63,10 @@ class SimpleAllocator(Machine):
         when(len(self.unsat[c]) == 0 and len(self.alloc[c]) == 0 and len(s) > 0)
         self.unsat[c] = s
 
-    @action
-    def allocate(self, c: Client, s: Set[Resource]) -> None:
+    @action(fair="strong")
+    def allocate(self, c: Client) -> None:
         """Some of what a client awaits is given to it."""
-        when(self.grantable(c, s))
+        s = any_of(s for s in subsets(self.unsat[c]) if self.grantable(c, s))
         self.alloc[c] = self.alloc[c] | s
         self.unsat[c] = self.unsat[c] - s
 
@@ -70,6 +75,26 @@ class SimpleAllocator(Machine):
         """A client returns some of what it holds."""
         when(len(s) > 0 and s <= self.alloc[c])
         self.alloc[c] = self.alloc[c] - s
+
+    @fair("weak")
+    def client_returns(self, after: SimpleAllocator, c: Client) -> bool:
+        """WF of Return(c, alloc[c]): a client returns all that it holds."""
+        return len(self.alloc[c]) > 0 and len(after.alloc[c]) == 0
+
+    @temporal
+    def clients_will_return(self, c: Client) -> Formula:
+        """Who has got all it asked for returns it."""
+        return leads_to(lambda: len(self.unsat[c]) == 0, lambda: len(self.alloc[c]) == 0)
+
+    @temporal
+    def clients_will_obtain(self, c: Client, r: Resource) -> Formula:
+        """What is asked for is given."""
+        return leads_to(lambda: r in self.unsat[c], lambda: r in self.alloc[c])
+
+    @temporal
+    def often_satisfied(self, c: Client) -> Formula:
+        """Everybody has all it asked for again and again."""
+        return infinitely_often(lambda: len(self.unsat[c]) == 0)
 
     @invariant
     def resource_mutex(self, c: Client, d: Client) -> bool:
@@ -102,7 +127,7 @@ class SchedulingAllocator(Machine):
         when(len(self.unsat[c]) == 0 and len(self.alloc[c]) == 0 and len(s) > 0)
         self.unsat[c] = s
 
-    @action
+    @action(fair="weak")
     def allocate(self, c: Client) -> None:
         """A scheduled client gets some of what it awaits, if nobody before it wants that."""
         s = any_of(s for s in subsets(self.unsat[c]) if self.grantable(c, s))
@@ -119,13 +144,33 @@ class SchedulingAllocator(Machine):
         when(len(s) > 0 and s <= self.alloc[c])
         self.alloc[c] = self.alloc[c] - s
 
-    @action
+    @action(fair="weak")
     def schedule(self) -> None:
         """All waiting clients are appended, in some order."""
         waiting = self.to_schedule()
         when(len(waiting) > 0)
         order = any_of(permutations(waiting))
         self.sched = self.sched + order
+
+    @fair("weak")
+    def client_returns(self, after: SchedulingAllocator, c: Client) -> bool:
+        """WF of Return(c, alloc[c]) where c awaits nothing."""
+        return len(self.unsat[c]) == 0 and len(self.alloc[c]) > 0 and len(after.alloc[c]) == 0
+
+    @temporal
+    def clients_will_return(self, c: Client) -> Formula:
+        """Who has got all it asked for returns it."""
+        return leads_to(lambda: len(self.unsat[c]) == 0, lambda: len(self.alloc[c]) == 0)
+
+    @temporal
+    def clients_will_obtain(self, c: Client, r: Resource) -> Formula:
+        """What is asked for is given."""
+        return leads_to(lambda: r in self.unsat[c], lambda: r in self.alloc[c])
+
+    @temporal
+    def often_satisfied(self, c: Client) -> Formula:
+        """Everybody has all it asked for again and again."""
+        return infinitely_often(lambda: len(self.unsat[c]) == 0)
 
     @invariant
     def resource_mutex(self, c: Client, d: Client) -> bool:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 from refute.machine import (
     Const,
+    Formula,
     Machine,
     Map,
     Range,
@@ -24,6 +25,8 @@ from refute.machine import (
     constraint,
     initial,
     invariant,
+    leads_to,
+    temporal,
     transition,
     var,
     when,
@@ -84,6 +87,11 @@ class AsyncTerminationDetection(Machine):
     def safe(self) -> bool:
         """What is detected is true."""
         return not self.detected or self.terminated()
+
+    @temporal
+    def live(self) -> Formula:
+        """What is over is noticed in the end."""
+        return leads_to(self.terminated, lambda: self.detected)
 
     @transition
     def quiescence(self, after: AsyncTerminationDetection) -> bool:

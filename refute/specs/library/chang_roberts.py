@@ -14,6 +14,7 @@ from typing import Annotated, Self
 
 from refute.machine import (
     Const,
+    Formula,
     Machine,
     Map,
     Range,
@@ -24,10 +25,13 @@ from refute.machine import (
     anything,
     const,
     empty_set,
+    eventually,
+    implies,
     initial,
     invariant,
     process,
     reachable,
+    temporal,
     terminal,
     var,
 )
@@ -88,6 +92,14 @@ class ChangRoberts(Machine):
             return True
         lost = self.state[m] == Standing.LOST
         return self.initiator[n] and lost and (not self.initiator[m] or m > n)
+
+    @temporal
+    def elects(self) -> Formula:
+        """If there is an initiator, somebody wins (Liveness)."""
+        return implies(
+            lambda: any(s == Standing.CANDIDATE for s in self.state.values()),
+            eventually(lambda: any(s == Standing.WON for s in self.state.values())),
+        )
 
     @terminal
     def quiet(self) -> bool:

@@ -15,7 +15,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Self
 
-from refute.machine import Const, Machine, Map, Range, Steps, Var, const, invariant, process, var
+from refute.machine import (
+    Const,
+    Formula,
+    Machine,
+    Map,
+    Range,
+    Steps,
+    Var,
+    const,
+    infinitely_often,
+    invariant,
+    process,
+    temporal,
+    var,
+)
 
 Philosopher = Annotated[int, Range(1, "NP")]
 
@@ -77,6 +91,11 @@ class DiningPhilosophers(Machine):
                 self = yield
                 self.hungry[p] = True
             self = yield
+
+    @temporal
+    def nobody_starves(self, p: Philosopher) -> Formula:
+        """Everybody is not hungry again and again."""
+        return infinitely_often(lambda: not self.hungry[p])
 
     @invariant
     def exclusive_access(self, p: Philosopher, q: Philosopher) -> bool:

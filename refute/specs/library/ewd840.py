@@ -13,6 +13,7 @@ from typing import Annotated
 
 from refute.machine import (
     Const,
+    Formula,
     Machine,
     Map,
     Range,
@@ -21,8 +22,11 @@ from refute.machine import (
     any_of,
     anything,
     const,
+    fair,
     invariant,
+    leads_to,
     reachable,
+    temporal,
     terminal,
     var,
     when,
@@ -83,6 +87,11 @@ class EWD840(Machine):
         when(self.active[i])
         self.active[i] = False
 
+    @fair("weak")
+    def system(self, after: EWD840) -> bool:
+        """WF of System, the steps of the token."""
+        return self.tpos != after.tpos
+
     def terminated(self) -> bool:
         """Nobody is active."""
         return not any(self.active.values())
@@ -103,6 +112,11 @@ class EWD840(Machine):
         behind = all(not self.active[i] for i in range(self.tpos + 1, self.N))
         black = any(self.color[j] == Color.BLACK for j in range(self.tpos + 1))
         return behind or black or self.tcolor == Color.BLACK
+
+    @temporal
+    def detects(self) -> Formula:
+        """Termination is detected in the end (Liveness)."""
+        return leads_to(self.terminated, self.detected)
 
     @terminal
     def over(self) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from refute.machine import (
+    Formula,
     Machine,
     Map,
     Range,
@@ -19,7 +20,9 @@ from refute.machine import (
     Var,
     action,
     anything,
+    eventually,
     invariant,
+    temporal,
     var,
 )
 
@@ -40,7 +43,7 @@ class Prisoners(Machine):
         """What tells the counter that all have been here."""
         return self.count == 2 * len(Other)
 
-    @action
+    @action(fair="weak")
     def other_step(self, p: Other) -> None:
         """Moves A up if it is down and was not moved by this one twice; else flips B."""
         if not self.a_up and self.times[p] < 2:
@@ -49,7 +52,7 @@ class Prisoners(Machine):
         else:
             self.b_up = not self.b_up
 
-    @action
+    @action(fair="weak")
     def counter_step(self) -> None:
         """Moves A down and counts; if it is down already, flips B."""
         if self.a_up:
@@ -62,6 +65,11 @@ class Prisoners(Machine):
     def safety(self) -> bool:
         """Nobody is released too early."""
         return not self.done() or all(n > 0 for n in self.times.values())
+
+    @temporal
+    def released(self) -> Formula:
+        """In the end all are released (Liveness)."""
+        return eventually(self.done)
 
     @invariant
     def counted(self) -> bool:

@@ -21,6 +21,7 @@ from refute.specs.machine.containers import Map, Seq, Set
 from refute.specs.machine.expressions import BOOL, constant, number, orderable
 from refute.specs.machine.families import FAMILIES
 from refute.specs.machine.ir import Expr
+from refute.specs.machine.marks import mark_of
 from refute.specs.machine.pure import returned
 from refute.specs.machine.scope import MISSING, Scope, function_scope, union_parts
 
@@ -56,7 +57,7 @@ class Calls(Comprehensions):
             return self.inline(inner, self._arguments(inner, node), "", node)
         if not isinstance(found, types.FunctionType):
             raise self.scope.refuse(node, f"a call of self.{name}", "a helper method")
-        mark = language.mark_of(found)
+        mark = mark_of(found)
         if mark is not None and mark.kind in ("action", "process"):
             raise self.scope.refuse(
                 node, f"a call of the {mark.kind} {name}", "a helper that both of them use"

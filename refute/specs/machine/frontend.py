@@ -6,6 +6,7 @@ names it can see. Only starting values are computed by running the user's code.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import types
 import typing
@@ -19,23 +20,37 @@ from refute.specs.machine.calls import pure_body
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.expressions import BOOL
 from refute.specs.machine.ir import (
+    STEP_KINDS,
     Action,
     Expr,
     MachineIR,
     Param,
     Process,
     Property,
+    Temporal,
     Variable,
 )
-from refute.specs.machine.language import Const, Running, Var, mark_of, running
+from refute.specs.machine.language import Const, Running, Var, running
 from refute.specs.machine.lower import Lowering, live_at, live_before
+from refute.specs.machine.marks import Mark, mark_of
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.scope import Build, Scope, function_scope
 from refute.specs.machine.starts import starting_values
 from refute.specs.machine.statements import Statements
+from refute.specs.machine.temporal import formula_of
 from refute.specs.machine.values import domain, order, pack_value
 
 _PREDICATES = ("invariant", "reachable", "transition", "terminal", "initial", "constraint")
+
+
+@dataclasses.dataclass
+class Marked:
+    """The marked methods of a class, translated."""
+
+    actions: list[Action] = dataclasses.field(default_factory=list)
+    processes: list[Process] = dataclasses.field(default_factory=list)
+    properties: list[Property] = dataclasses.field(default_factory=list)
+    temporals: list[Temporal] = dataclasses.field(default_factory=list)
 
 
 class FrontEnd:
@@ -70,28 +85,40 @@ class FrontEnd:
         self._marked()
         return {*self.build.constants, *self.resolver.sizes, *self.resolver.unsized}
 
-    def _marked(self) -> tuple[list[Action], list[Process], list[Property]]:
-        actions, processes, properties = [], [], []
+    def _marked(self) -> Marked:
+        made = Marked()
         for name, function in self.members.items():
             mark = mark_of(function)
             if mark is None:
                 continue
+            self._check_fairness(function, name, mark)
             if mark.kind == "action":
-                actions.append(self._action(function, mark.fair))
+                made.actions.append(self._action(function, mark))
             elif mark.kind == "process":
-                processes.append(self._process(function, mark.fair))
+                made.processes.append(self._process(function, mark))
+            elif mark.kind == "temporal":
+                made.temporals.append(self._temporal(function))
             elif mark.kind in _PREDICATES:
-                properties.append(self._property(function, mark.kind))
+                made.properties.append(self._property(function, mark.kind))
+            elif mark.kind == "fair":
+                made.properties.append(self._property(function, mark.fair))
             else:
                 raise self._refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
-        return actions, processes, properties
+        return made
+
+    def _check_fairness(self, function: Any, name: str, mark: Mark) -> None:
+        named = [mark.fair] if mark.kind == "fair" else [f for f in (mark.fair, mark.fair_any) if f]
+        for given in named:
+            if given not in ("weak", "strong"):
+                what = f"the fairness {given!r} of {name}"
+                raise self._refuse(function, what, 'fair="weak" or fair="strong"')
 
     def ir(self) -> MachineIR:
         """The machine's IR, everything resolved."""
         variables = self._variable_types()
-        actions, processes, properties = self._marked()
+        marked = self._marked()
         self._check_constants()
-        if not actions and not processes:
+        if not marked.actions and not marked.processes:
             raise self._refuse(self.cls, "a machine without steps", "an @action or a @process")
         return MachineIR(
             name=self.cls.__qualname__,
@@ -101,9 +128,10 @@ class FrontEnd:
             doc=(inspect.getdoc(self.cls) or "").split("\n")[0],
             constants=self._constants(),
             variables=tuple(self._variable(n, v, variables[n]) for n, v in self._vars()),
-            actions=tuple(actions),
-            processes=tuple(processes),
-            properties=tuple(properties),
+            actions=tuple(marked.actions),
+            processes=tuple(marked.processes),
+            properties=tuple(marked.properties),
+            temporals=tuple(marked.temporals),
         )
 
     def _constants(self) -> tuple[tuple[str, int], ...]:
@@ -240,13 +268,13 @@ class FrontEnd:
                 function, f"{name}, which may be read before it is assigned,", "assign it before"
             )
 
-    def _action(self, function: types.FunctionType, fair: str) -> Action:
+    def _action(self, function: types.FunctionType, mark: Mark) -> Action:
         params, body, _ = self._translated(function, process=False)
         self._assigned(function, live_before(body, frozenset()), params)
         line = function.__code__.co_firstlineno
-        return Action(function.__name__, params, body, fair, line)
+        return Action(function.__name__, params, body, mark.fair, line, mark.fair_any)
 
-    def _process(self, function: types.FunctionType, fair: str) -> Process:
+    def _process(self, function: types.FunctionType, mark: Mark) -> Process:
         if not inspect.isgeneratorfunction(function):
             raise self._refuse(function, f"{function.__name__} without a yield", "self = yield")
         params, body, statements = self._translated(function, process=True)
@@ -255,10 +283,16 @@ class FrontEnd:
         blocks, entry = Lowering(f"{Path(self.file).name}:{line}", identity).lower(body)
         self._assigned(function, live_at(blocks)[entry], params)
         kept = tuple(Param(n, k) for n, k in statements.every_local().items())
-        return Process(function.__name__, params, blocks, entry, kept, fair, line)
+        name, fair, fair_any = function.__name__, mark.fair, mark.fair_any
+        return Process(name, params, blocks, entry, kept, fair, line, fair_any)
+
+    def _temporal(self, function: types.FunctionType) -> Temporal:
+        scope, params = self._open(function)
+        line = function.__code__.co_firstlineno
+        return Temporal(function.__name__, params, formula_of(scope), line)
 
     def _property(self, function: types.FunctionType, kind: str) -> Property:
-        binary = kind == "transition"
+        binary = kind in STEP_KINDS
         scope, params = self._open(function, drop=2 if binary else 1)
         if binary:
             scope.states[scope.tree.args.args[1].arg] = "next"

@@ -132,6 +132,11 @@ class Leave:
     line: int = 0
 
 
+STEP_KINDS = (
+    "transition",
+    "weak",
+    "strong",
+)  # properties of a step: `after` is the state behind it
 Stmt: TypeAlias = When | Choose | Assign | Write | Check | If | For | While | Leave
 
 
@@ -192,13 +197,17 @@ class Param:
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """A step that any state may offer, once for every choice of its parameters."""
+    """A step that any state may offer, once for every choice of its parameters.
+
+    fair, fair_any: "", "weak" or "strong", for each choice by itself and for all together.
+    """
 
     name: str
     params: tuple[Param, ...]
     body: tuple[Stmt, ...]
     fair: str = ""
     line: int = 0
+    fair_any: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,16 +221,46 @@ class Process:
     locals: tuple[Param, ...] = ()
     fair: str = ""
     line: int = 0
+    fair_any: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Property:
-    """A predicate: "invariant", "reachable", "transition", "terminal", "initial", "constraint"."""
+    """A predicate: "invariant", "reachable", "transition", "terminal", "initial", "constraint".
+
+    "weak" and "strong" are of a step, as "transition": fairness of the steps it is true of.
+    """
 
     name: str
     kind: str
     params: tuple[Param, ...]
     predicate: Expr
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class LTL:
+    """A temporal formula; see `formulas.Formula`. predicate: of a "holds" node."""
+
+    op: str
+    args: tuple[LTL, ...] = ()
+    predicate: Expr | None = None
+
+
+def atoms(formula: LTL) -> tuple[Expr, ...]:
+    """The different predicates of a formula, in the order of the source."""
+    found = [] if formula.predicate is None else [formula.predicate]
+    found += [predicate for part in formula.args for predicate in atoms(part)]
+    return tuple(dict.fromkeys(found))
+
+
+@dataclasses.dataclass(frozen=True)
+class Temporal:
+    """A formula that every fair behaviour satisfies, for all values of its parameters."""
+
+    name: str
+    params: tuple[Param, ...]
+    formula: LTL
     line: int = 0
 
 
@@ -239,6 +278,7 @@ class MachineIR:
     actions: tuple[Action, ...]
     processes: tuple[Process, ...]
     properties: tuple[Property, ...]
+    temporals: tuple[Temporal, ...] = ()
 
     def of_kind(self, kind: str) -> tuple[Property, ...]:
         """The properties of one kind, in source order."""
@@ -261,3 +301,4 @@ class MachineIR:
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
 register(Done, Block, Variable, Param, Action, Process, Property, MachineIR)
+register(LTL, Temporal)

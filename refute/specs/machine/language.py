@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-import types
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, overload
@@ -281,28 +280,6 @@ def any_of(choices: Iterable[T]) -> T:
     return chosen
 
 
-@dataclasses.dataclass(frozen=True)
-class Mark:
-    """What a decorator says about a method."""
-
-    kind: str
-    fair: str = ""
-
-
-def mark_of(function: object) -> Mark | None:
-    """The mark on a method; None for a helper."""
-    found = getattr(function, "__machine_mark__", None)
-    return found if isinstance(found, Mark) else None
-
-
-def _marking(kind: str, function: F | None, fair: str = "") -> Any:
-    def put(target: F) -> F:
-        target.__machine_mark__ = Mark(kind, fair)  # type: ignore[attr-defined]
-        return target
-
-    return put if function is None else put(function)
-
-
 def every(kind: Any) -> Seq[Any]:
     """All values of a finite type, in canonical order: `for s in every(Set[RM])`."""
     return Seq(_context("every(…)").values(kind))
@@ -320,75 +297,3 @@ def permutations(elements: Iterable[T]) -> Seq[Seq[T]]:
     """The different elements in every order."""
     found = [Seq(chosen) for chosen in itertools.permutations(Set(elements))]
     return Seq(sorted(found, key=live_order))
-
-
-class _Decorator(Protocol):
-    def __call__(self, function: F, /) -> F: ...
-
-
-@overload
-def action(function: F, /) -> F:
-    """`@action`."""
-
-
-@overload
-def action(*, fair: str = "") -> _Decorator:
-    """`@action(fair="weak")`."""
-
-
-def action(function: F | None = None, /, *, fair: str = "") -> Any:
-    """A step of the machine; parameters range over their whole types."""
-    return _marking("action", function, fair)
-
-
-@overload
-def process(function: F, /) -> F:
-    """`@process`."""
-
-
-@overload
-def process(*, fair: str = "") -> _Decorator:
-    """`@process(fair="weak")`."""
-
-
-def process(function: F | None = None, /, *, fair: str = "") -> Any:
-    """A generator: one process for each value of its parameters; `self = yield` ends a step."""
-    return _marking("process", function, fair)
-
-
-def invariant(function: F) -> F:
-    """Holds in every reachable state."""
-    return _marking("invariant", function)  # type: ignore[no-any-return]
-
-
-def reachable(function: F) -> F:
-    """Holds in some reachable state."""
-    return _marking("reachable", function)  # type: ignore[no-any-return]
-
-
-def transition(function: F) -> F:
-    """`def grows(self, after: Self) -> bool`: holds for every step that changes something."""
-    return _marking("transition", function)  # type: ignore[no-any-return]
-
-
-def terminal(function: F) -> F:
-    """Where the machine may stop: no deadlock."""
-    return _marking("terminal", function)  # type: ignore[no-any-return]
-
-
-def initial(function: F) -> F:
-    """Filters the product of the variables' starting values."""
-    return _marking("initial", function)  # type: ignore[no-any-return]
-
-
-def constraint(function: F) -> F:
-    """States outside it are checked, but neither counted as distinct nor expanded (as in TLC)."""
-    return _marking("constraint", function)  # type: ignore[no-any-return]
-
-
-def temporal(function: F) -> F:
-    """Refused when the machine is built: temporal properties are not supported yet."""
-    return _marking("temporal", function)  # type: ignore[no-any-return]
-
-
-WORDS: tuple[types.FunctionType, ...] = (when, any_of)  # type: ignore[assignment]

@@ -14,7 +14,7 @@ from typing import Any
 from refute.errors import RefuteError, UsageError
 from refute.plain import Plain
 from refute.specs.machine.frontend import FrontEnd, translate
-from refute.specs.machine.language import mark_of
+from refute.specs.machine.marks import mark_of
 from refute.specs.machine.model import Machine
 from refute.specs.machine.plainrun import Play, Unplayable
 from refute.specs.machine.settings import combinations

@@ -228,13 +228,22 @@ class Meaning:
 
     def holds(self, prop: Property, world: World, after: World | None = None) -> bool:
         """Whether a predicate holds, for all values of its parameters."""
-        for params in bindings(prop.params):
-            way = self._begin(prop.params, params, world)
-            later = self._named(after) if after is not None else {}
-            bound = {**way.locals, **{f"'{n}": v for n, v in later.items()}}
-            if not self.value(prop.predicate, dataclasses.replace(way, locals=bound)):
-                return False
-        return True
+        every = bindings(prop.params)
+        return all(self.true(prop.predicate, prop.params, p, world, after) for p in every)
+
+    def true(
+        self,
+        predicate: Expr,
+        params: tuple[Param, ...],
+        given: tuple[Value, ...],
+        world: World,
+        after: World | None = None,
+    ) -> bool:
+        """Whether a predicate holds for one choice of its parameters."""
+        way = self._begin(params, given, world)
+        later = self._named(after) if after is not None else {}
+        bound = {**way.locals, **{f"'{n}": v for n, v in later.items()}}
+        return bool(self.value(predicate, dataclasses.replace(way, locals=bound)))
 
     def returned(self, world: World) -> bool:
         """Whether there are processes and all of them have returned."""

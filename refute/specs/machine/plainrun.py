@@ -14,8 +14,9 @@ from typing import Any
 from refute.errors import RefuteError
 from refute.plain import Plain
 from refute.specs.machine.errors import Disabled
+from refute.specs.machine.formulas import Formula, true_at
 from refute.specs.machine.frontend import FrontEnd
-from refute.specs.machine.ir import Action, MachineIR, Param, Process, Property
+from refute.specs.machine.ir import Action, MachineIR, Param, Process, Property, Temporal
 from refute.specs.machine.language import Chooser, Running, running
 from refute.specs.machine.resolve import embed
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
@@ -122,6 +123,26 @@ class PlainRun:
         every = ([self.resolver.thaw(v, p.type) for v in domain(p.type)] for p in params)
         return itertools.product(*every)
 
+    def true_of(
+        self,
+        temporal: Temporal,
+        params: Sequence[Value],
+        rows: Sequence[dict[str, Any]],
+        loop: int,
+    ) -> bool:
+        """Whether a formula is true of the lasso through these states."""
+        view = self._view({})
+        kinds = [p.type for p in temporal.params]
+        live = [self.resolver.thaw(v, k) for v, k in zip(params, kinds, strict=True)]
+
+        def holds(part: Formula, at: int) -> bool:
+            view._state = dict(rows[at])
+            return bool(part.predicate())
+
+        with self._running(_no_choice):
+            formula = getattr(self.cls, temporal.name)(view, *live)
+            return true_at(formula, 0, len(rows), loop, holds)
+
     def moves(self) -> Iterator[Move]:
         """Every action and process with every choice of parameters."""
         for mover in self._movers():
@@ -193,7 +214,9 @@ class Play:
         self.steps = [_step_of(step) for step in case["steps"]]
         self.prop = str(case["property"])
         self.predicate = str(case.get("predicate", ""))
+        self.case = case
         self.states: list[Plain] = []
+        self.rows: list[dict[str, Any]] = []
 
     def judge(self) -> dict[str, Plain]:
         """broke: the property broke here (or was shown). why: in words. states: values, packed."""
@@ -213,6 +236,8 @@ class Play:
             return self._raises(before)
         if self.prop == DEADLOCK_FREE:
             return self._stuck()
+        if "loop" in self.case:
+            return self._lasso(int(self.case["loop"]))
         prop = self._property(self.prop)
         if prop.kind == "transition":
             holds = before is None or self.run.holds(prop, before)
@@ -221,11 +246,12 @@ class Play:
         return holds == (prop.kind == "reachable"), f"{self.prop} is {holds}"
 
     def _begin(self) -> None:
-        self.states = []
+        self.states, self.rows = [], []
         self.run.start(self.start)
         self._note()
 
     def _note(self) -> None:
+        self.rows.append(dict(self.run.machine._state))
         self.states.append([pack_value(v) for v in self.run.values()])
 
     def _take(self, step: tuple[str, tuple[Value, ...], list[Value]]) -> None:
@@ -248,6 +274,26 @@ class Play:
             if prop.name == name:
                 return prop
         raise Unplayable(f"the machine has no property {name}")
+
+    def _lasso(self, loop: int) -> tuple[bool, str]:
+        """Whether the formula is false of the run that repeats its states from `loop` on.
+
+        The cycle is played once more, to see that it leads round again.
+        """
+        rows, seen = list(self.rows), list(self.states)
+        for at, step in enumerate(self.steps[loop:], loop):
+            self._take(step)
+            if self.states[-1] != seen[at + 1]:
+                return False, "a second round of the cycle passes other states"
+        self.states = seen
+        if seen[loop] != seen[-1]:
+            return False, "the cycle does not close"
+        temporals = {t.name: t for t in self.run.ir.temporals}
+        if self.prop not in temporals:
+            raise Unplayable(f"the machine has no temporal property {self.prop}")
+        params = [unpack_value(v) for v in self.case["params"]]
+        holds = self.run.true_of(temporals[self.prop], params, rows, loop)
+        return not holds, f"{self.prop} is {holds}"
 
     def _raises(self, before: dict[str, Any] | None) -> tuple[bool, str]:
         try:

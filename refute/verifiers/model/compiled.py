@@ -17,12 +17,14 @@ from typing import Any
 from refute.specs.machine import types as t
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.ir import (
+    STEP_KINDS,
     Action,
     Assign,
     Branch,
     Check,
     Choose,
     Done,
+    Expr,
     For,
     If,
     Jump,
@@ -31,9 +33,11 @@ from refute.specs.machine.ir import (
     Process,
     Property,
     Stmt,
+    Temporal,
     When,
     Write,
     Yield,
+    atoms,
 )
 from refute.specs.machine.values import conforms, domain, said, unpack_value
 from refute.verifiers.model.emit import Emitter
@@ -85,7 +89,10 @@ class Instance:
 
 @dataclasses.dataclass(frozen=True)
 class Predicate:
-    """A property with one set of parameters already bound: all of them must hold (or any)."""
+    """A property as a function of a state, or of a step's two.
+
+    All values of its parameters are tried inside; fairness takes them as further arguments.
+    """
 
     property: Property
     test: Callable[..., bool]
@@ -118,11 +125,18 @@ class Compiled:
             self._process(f"p{at}", at, process)
         for at, prop in enumerate(ir.properties):
             self._property(f"q{at}", prop)
+        for at, temporal in enumerate(ir.temporals):
+            for number, predicate in enumerate(atoms(temporal.formula)):
+                self._atom(f"t{at}_{number}", temporal, predicate)
         self.source = "\n".join(self.writer.lines) + "\n"
         space: dict[str, Any] = dict(self.emit.constants)
         exec(compile(self.source, f"<{ir.name}>", "exec"), space)
         self.instances = tuple(self._instances(space))
         self.predicates = tuple(Predicate(p, space[f"q{at}"]) for at, p in enumerate(ir.properties))
+        self.atoms = {
+            temporal.name: tuple(space[f"t{at}_{n}"] for n, _ in enumerate(atoms(temporal.formula)))
+            for at, temporal in enumerate(ir.temporals)
+        }
 
     def _instances(self, space: dict[str, Any]) -> Iterator[Instance]:
         for at, action in enumerate(self.ir.actions):
@@ -194,14 +208,23 @@ class Compiled:
                 put(3, self._moved(at, "-1"))
 
     def _property(self, name: str, prop: Property) -> None:
-        binary = prop.kind == "transition"
-        self.writer.put(0, f"def {name}(state{', after' if binary else ''}):")
+        binary = prop.kind in STEP_KINDS
+        given = prop.kind in ("weak", "strong")
+        params = "".join(f", {self.emit.name(p.name)}" for p in prop.params if given)
+        self.writer.put(0, f"def {name}(state{', after' if binary else ''}{params}):")
         self._unpack(1, "v", "state")
         if binary:
             self._unpack(1, "w", "after")
         test = self.emit.text(prop.predicate)
         loops = [f"for {self.emit.name(p.name)} in {self.emit.domain(p.type)}" for p in prop.params]
-        self.writer.put(1, f"return all({test} {' '.join(loops)})" if loops else f"return {test}")
+        walk = bool(loops) and not given
+        self.writer.put(1, f"return all({test} {' '.join(loops)})" if walk else f"return {test}")
+
+    def _atom(self, name: str, temporal: Temporal, predicate: Expr) -> None:
+        params = "".join(f", {self.emit.name(p.name)}" for p in temporal.params)
+        self.writer.put(0, f"def {name}(state{params}):")
+        self._unpack(1, "v", "state")
+        self.writer.put(1, f"return {self.emit.text(predicate)}")
 
     def _body(self, depth: int, body: tuple[Stmt, ...], finish: str) -> None:
         for stmt in body:

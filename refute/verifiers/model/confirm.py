@@ -80,17 +80,22 @@ def walk(data: Plain, case: Mapping[str, Plain]) -> list[Plain]:
 
     Runs in a worker, as a machine's own steps may be long.
     """
-    meaning = Meaning(MachineIR.from_plain(data))
+    worlds = passed(Meaning(MachineIR.from_plain(data)), case)
+    return [[pack_value(v) for v in world.variables] for world in worlds]
+
+
+def passed(meaning: Meaning, case: Mapping[str, Plain]) -> list[World]:
+    """The states along a trace; shorter when it gets stuck."""
     start = tuple(map(unpack_value, case["start"]))
     world = next((w for w in meaning.starts() if w.variables == start), None)
-    passed: list[Plain] = []
+    found: list[World] = []
     for step in [None, *case["steps"]]:
         if step is not None and world is not None:
             world = _follow(meaning, world, step)
         if world is None:
             break
-        passed.append([pack_value(v) for v in world.variables])
-    return passed
+        found.append(world)
+    return found
 
 
 def _follow(meaning: Meaning, world: World, step: Mapping[str, Plain]) -> World | None:

@@ -36,11 +36,15 @@ SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and repla
 
 SEARCH = "refute.verifiers.model.search:open_search"
 CONFIRM = "refute.verifiers.model.confirm:open_confirm"
+LIVENESS = "refute.verifiers.model.liveness:open_liveness"
 
 
 @dataclasses.dataclass(frozen=True)
 class Searched:
-    """What one search found. stopped: why it is not complete, empty when it is."""
+    """What one search found. stopped: why it is not complete, empty when it is.
+
+    undecided: for temporal properties without a trace, why they are not established.
+    """
 
     ir: MachineIR
     report: Mapping[str, Plain]
@@ -49,6 +53,7 @@ class Searched:
     wall_s: float
     isolation: str
     confirmed: Mapping[str, Plain] = dataclasses.field(default_factory=dict)
+    undecided: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class ModelChecker:
@@ -110,6 +115,8 @@ class ModelChecker:
             if not stopped and (_small(report) or _needs_second(claims, found)):
                 confirmed = self._confirmed(worker, data, budget, clock, progress)
                 found = dataclasses.replace(found, confirmed=confirmed)
+            if _temporal_props(claims, ir):
+                found = self._with_temporals(worker, found, budget, clock, progress)
             return dataclasses.replace(found, cpu_s=worker.cpu_s, wall_s=clock.spent)
 
     def _explore(
@@ -156,6 +163,34 @@ class ModelChecker:
                 found: Mapping[str, Plain] = outcome.value
                 return found
         return {}
+
+    def _with_temporals(
+        self, worker: Worker, found: Searched, budget: Budget, clock: Clock, progress: Progress
+    ) -> Searched:
+        """The temporal properties too: traces of those that are false, and why others are open."""
+        every = [t.name for t in found.ir.temporals]
+        made = worker.create(LIVENESS, found.ir.to_plain())
+        why = "" if made.kind == "returned" else f"it {made.kind}"
+        counts: Mapping[str, Plain] = {}
+        while not why and not counts.get("finished"):
+            outcome = worker.invoke(made.value, "advance", SLICE_S, timeout_s=clock.left + 5.0)
+            if outcome.kind != "returned" or type(outcome.value) is not dict:
+                why = outcome.error or outcome.kind
+                break
+            counts = outcome.value
+            progress(f"temporal properties: {_counted(counts)}")
+            spent = worker.cpu_s > 0.9 * budget.cpu_s or clock.left < 1
+            if counts.get("full") or (spent and not counts["finished"]):
+                why = "memory ended" if counts.get("full") else "the budget ended"
+        report = worker.invoke(made.value, "report") if made.kind == "returned" else made
+        if report.kind != "returned" or type(report.value) is not dict:
+            stopped = f"the search for behaviours ended early: {why or report.kind}"
+            return dataclasses.replace(found, undecided=dict.fromkeys(every, stopped))
+        stopped = f"the search for behaviours ended early after {_counted(counts)}: {why}"
+        undecided = {**(dict.fromkeys(every, stopped) if why else {}), **report.value["reasons"]}
+        hits = {**found.report.get("hits", {}), **report.value["hits"]}
+        merged = {**found.report, "hits": hits}
+        return dataclasses.replace(found, report=merged, undecided=undecided)
 
     def _finding(self, claim: Claim, searched: Searched) -> Finding:
         prop = str(claim.statement.params["prop"])
@@ -270,6 +305,7 @@ def _expected(prop: str) -> str:
 def _misstated(prop: str, existential: bool, ir: MachineIR) -> str:
     """Why a claim names no property of the machine in this way; empty when it does."""
     universal = [p.name for k in ("invariant", "transition") for p in ir.of_kind(k)]
+    universal += [t.name for t in ir.temporals]
     shown = [p.name for p in ir.of_kind("reachable")] + [ALL_FIRE]
     if prop in ([*shown] if existential else [*universal, DEADLOCK_FREE, WELL_DEFINED, ALL]):
         return ""
@@ -296,6 +332,8 @@ def _cut(prop: str, searched: Searched) -> str:
             f"{report['raised']} steps or predicates raise or leave a type's range, and nothing "
             "is known beyond them; see well_defined"
         )
+    if prop in searched.undecided:
+        return searched.undecided[prop]
     existential = prop == ALL_FIRE or prop in {p.name for p in searched.ir.of_kind("reachable")}
     if existential and report["outside"]:
         return f"not found, and the constraint cuts the search at {report['outside']} states"
@@ -303,8 +341,16 @@ def _cut(prop: str, searched: Searched) -> str:
         shown = {p.name for p in searched.ir.of_kind("reachable")} - set(report["hits"])
         missing = [f"{name} is never reached" for name in sorted(shown)]
         missing += [f"{name} never takes a step" for name in report["silent"]]
+        missing += [f"{name}: {why}" for name, why in searched.undecided.items()]
         return "; ".join(missing)
     return ""
+
+
+def _temporal_props(claims: Sequence[Claim], ir: MachineIR) -> bool:
+    """Whether some claim is about a temporal property."""
+    known = {t.name for t in ir.temporals}
+    props = {str(c.statement.params["prop"]) for c in claims}
+    return bool(known) and (ALL in props or bool(known & props))
 
 
 def _needs_second(claims: Sequence[Claim], searched: Searched) -> bool:

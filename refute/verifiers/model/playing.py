@@ -23,6 +23,7 @@ from refute.verifiers.model.confirm import differences
 
 PLAY = "refute.specs.machine.loading:play"
 WALK = "refute.verifiers.model.confirm:walk"
+LASSO = "refute.verifiers.model.lasso:not_a_witness"
 
 
 Played = dict[Hashable, Playback]
@@ -108,6 +109,11 @@ class MachineReplayer:
             parted = differences(made["states"], walked.value)
             if parted:
                 return Playback(broke=False, error=f"a bug of refute: {parted}")
+            if "loop" in case:
+                judged = worker.call(LASSO, data, case)
+                if judged.kind != "returned" or judged.value != "":
+                    why = judged.value if judged.kind == "returned" else judged.kind
+                    return Playback(broke=False, error=f"no fair behaviour of the IR: {why}")
         return Playback(all(made["broke"] is True for made in plays), {"plays": plays})
 
 

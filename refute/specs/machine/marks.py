@@ -1,0 +1,121 @@
+"""The decorators of a machine's methods: steps, what must hold, fairness.
+
+A decorator only marks; what a mark means is read when the machine is built.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, overload
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """What a decorator says about a method. fair, fair_any: "", "weak" or "strong"."""
+
+    kind: str
+    fair: str = ""
+    fair_any: str = ""
+
+
+def mark_of(function: object) -> Mark | None:
+    """The mark on a method; None for a helper."""
+    found = getattr(function, "__machine_mark__", None)
+    return found if isinstance(found, Mark) else None
+
+
+def _marking(mark: Mark, function: F | None) -> Any:
+    def put(target: F) -> F:
+        target.__machine_mark__ = mark  # type: ignore[attr-defined]
+        return target
+
+    return put if function is None else put(function)
+
+
+class _Decorator(Protocol):
+    def __call__(self, function: F, /) -> F: ...
+
+
+@overload
+def action(function: F, /) -> F:
+    """`@action`."""
+
+
+@overload
+def action(*, fair: str = "", fair_any: str = "") -> _Decorator:
+    """`@action(fair="weak")`."""
+
+
+def action(function: F | None = None, /, *, fair: str = "", fair_any: str = "") -> Any:
+    """A step of the machine; parameters range over their whole types.
+
+    fair: "weak" or "strong", for each choice of parameters by itself. fair_any: for all of them
+    together: some of them must be taken.
+    """
+    return _marking(Mark("action", fair, fair_any), function)
+
+
+@overload
+def process(function: F, /) -> F:
+    """`@process`."""
+
+
+@overload
+def process(*, fair: str = "", fair_any: str = "") -> _Decorator:
+    """`@process(fair="weak")`."""
+
+
+def process(function: F | None = None, /, *, fair: str = "", fair_any: str = "") -> Any:
+    """A generator: one process for each value of its parameters; `self = yield` ends a step.
+
+    fair and fair_any: as for actions.
+    """
+    return _marking(Mark("process", fair, fair_any), function)
+
+
+def invariant(function: F) -> F:
+    """Holds in every reachable state."""
+    return _marking(Mark("invariant"), function)  # type: ignore[no-any-return]
+
+
+def reachable(function: F) -> F:
+    """Holds in some reachable state."""
+    return _marking(Mark("reachable"), function)  # type: ignore[no-any-return]
+
+
+def transition(function: F) -> F:
+    """`def grows(self, after: Self) -> bool`: holds for every step that changes something."""
+    return _marking(Mark("transition"), function)  # type: ignore[no-any-return]
+
+
+def terminal(function: F) -> F:
+    """Where the machine may stop: no deadlock."""
+    return _marking(Mark("terminal"), function)  # type: ignore[no-any-return]
+
+
+def initial(function: F) -> F:
+    """Filters the product of the variables' starting values."""
+    return _marking(Mark("initial"), function)  # type: ignore[no-any-return]
+
+
+def constraint(function: F) -> F:
+    """States outside it are checked, but neither counted as distinct nor expanded (as in TLC)."""
+    return _marking(Mark("constraint"), function)  # type: ignore[no-any-return]
+
+
+def temporal(function: F) -> F:
+    """`def served(self, c: Client) -> Formula`: holds for every fair behaviour."""
+    return _marking(Mark("temporal"), function)  # type: ignore[no-any-return]
+
+
+def fair(kind: str) -> _Decorator:
+    """`@fair("weak") def name(self, after: Self) -> bool`: fairness of the steps it is true of.
+
+    For conditions that are no single action: WF_vars(A \\/ B), or of an action in some cases.
+    With parameters, for each choice of them by itself.
+    """
+    made: _Decorator = _marking(Mark("fair", kind), None)
+    return made

@@ -1,0 +1,107 @@
+"""Fairness conditions of a machine, and the state graph that they are judged on.
+
+A condition is about steps that change something. It is enabled in a state that offers such a step,
+also one that leaves the constraint or raises; it is taken along an edge if such a step leads there,
+whichever step the trace names (as in TLA, where an action is a relation of two states).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from refute.specs.machine.ir import Action, MachineIR, Process
+from refute.specs.machine.meaning import bindings
+from refute.verifiers.model.compiled import Compiled, State
+from refute.verifiers.model.search import Link, Search
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """instances: the numbers of its actions and processes; test: instead, of a step's two states.
+
+    Strong: taken infinitely often if enabled infinitely often. Weak: if enabled from some time on.
+    """
+
+    strong: bool
+    instances: frozenset[int] = frozenset()
+    test: Callable[[State, State], bool] | None = None
+
+
+def conditions(machine: Compiled) -> list[Condition]:
+    """All fairness conditions of a machine."""
+    found: list[Condition] = []
+    movers: tuple[Action | Process, ...] = (*machine.ir.actions, *machine.ir.processes)
+    for mover in movers:
+        own = [n for n, instance in enumerate(machine.instances) if instance.name == mover.name]
+        if mover.fair:
+            found += [Condition(mover.fair == "strong", frozenset({n})) for n in own]
+        if mover.fair_any:
+            found.append(Condition(mover.fair_any == "strong", frozenset(own)))
+    for predicate in machine.predicates:
+        prop = predicate.property
+        if prop.kind in ("weak", "strong"):
+            tests = (_bound(predicate.test, params) for params in bindings(prop.params))
+            found += [Condition(prop.kind == "strong", test=test) for test in tests]
+    return found
+
+
+def _bound(test: Callable[..., bool], params: tuple[Any, ...]) -> Callable[[State, State], bool]:
+    return lambda state, after: test(state, after, *params)
+
+
+class Graph(Search):
+    """A search that also keeps the edges. Sets of conditions are numbers, a bit for each.
+
+    rows: for each state the states behind it and the conditions taken on the way. enabled: for
+    each state the conditions enabled there.
+    """
+
+    def __init__(self, ir: MachineIR) -> None:
+        self.rows: list[dict[State, int]] = []
+        self.enabled: list[int] = []
+        self._row: dict[State, int] = {}
+        self._able = 0
+        machine = Compiled(ir)
+        self.conditions = conditions(machine)
+        self.strong = sum(1 << at for at, c in enumerate(self.conditions) if c.strong)
+        self.weak = (1 << len(self.conditions)) - 1 - self.strong
+        self._tests = [(1 << n, c.test) for n, c in enumerate(self.conditions) if c.test]
+        self._masks = [
+            sum(1 << at for at, c in enumerate(self.conditions) if number in c.instances)
+            for number in range(len(machine.instances))
+        ]
+        super().__init__(ir)
+
+    def expand(self, at: int) -> None:
+        """Take every step from one state, and keep them."""
+        self._row, self._able = {}, 0
+        super().expand(at)
+        self.rows.append(self._row)
+        self.enabled.append(self._able)
+
+    def successors(self, state: State, at: int) -> Iterator[tuple[int, State, tuple[Any, ...]]]:
+        """Every step from a state; those that change something are noted."""
+        for number, after, choices in super().successors(state, at):
+            if after != state:
+                mask = self._masks[number]
+                if after not in self._row:
+                    mask |= sum(bit for bit, test in self._tests if test(state, after))
+                self._row[after] = self._row.get(after, 0) | mask
+                self._able |= mask
+            yield number, after, choices
+
+    def _raise(self, link: Link, error: Exception, predicate: str, state: State) -> None:
+        if link[1] >= 0 and not predicate:
+            self._able |= self._masks[link[1]]
+        super()._raise(link, error, predicate, state)
+
+    def edges(self) -> list[list[tuple[int, int]]]:
+        """For each state (number, conditions taken) of the states inside the constraint behind."""
+        inside = self.numbers
+        return [[(inside[s], mask) for s, mask in row.items() if s in inside] for row in self.rows]
+
+    def starts(self) -> list[int]:
+        """The numbers of the initial states."""
+        return [at for at, link in enumerate(self.links) if link[1] < 0]

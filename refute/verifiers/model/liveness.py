@@ -1,0 +1,150 @@
+"""Temporal properties: each is false if its negation has a fair lasso in the state graph.
+
+The whole graph is built first, by a search of its own that keeps the edges; then each property is
+judged for each choice of its parameters. Runs in a worker, a slice at a time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from refute.plain import Plain
+from refute.specs.machine.ir import LTL, MachineIR, Temporal, atoms
+from refute.specs.machine.meaning import bindings
+from refute.specs.machine.values import pack_value, text
+from refute.verifiers.model.automaton import Automaton
+from refute.verifiers.model.compiled import Instance, StepRaised, expand
+from refute.verifiers.model.fair_cycles import Lasso, Product, StateGraph
+from refute.verifiers.model.fairness import Graph
+from refute.verifiers.model.trace import Trace, trace_of
+
+Case = tuple[Temporal, tuple[Any, ...]]
+
+
+class Liveness:
+    """Judges the temporal properties of one machine."""
+
+    def __init__(self, ir: MachineIR) -> None:
+        self.ir = ir
+        self.graph = Graph(ir)
+        self.states = StateGraph([], [], [], 0, 0)
+        self.cases: list[Case] = [(t, p) for t in ir.temporals for p in bindings(t.params)]
+        self.at = 0
+        self.hits: dict[str, Plain] = {}
+        self.reasons: dict[str, str] = {}
+        self.judged = False
+
+    def advance(self, seconds: float) -> dict[str, Plain]:
+        """Go on for about so long, or with one property. finished: all are judged."""
+        if not self.graph.finished:
+            counts = self.graph.advance(seconds)
+            return {**counts, "finished": False}
+        if not self.states.edges:
+            self.states = StateGraph(
+                self.graph.edges(),
+                self.graph.enabled,
+                self.graph.starts(),
+                self.graph.weak,
+                self.graph.strong,
+            )
+        if self.at < len(self.cases):
+            self._judge(*self.cases[self.at])
+            self.at += 1
+        elif not self.judged:
+            self._vacuous()
+            self.judged = True
+        return {**self.graph.statistics(), "finished": self.judged}
+
+    def report(self) -> dict[str, Plain]:
+        """hits: name → trace of a lasso. reasons: name → why it is not decided."""
+        return {"hits": self.hits, "reasons": self.reasons}
+
+    def _judge(self, temporal: Temporal, params: tuple[Any, ...]) -> None:
+        if temporal.name in self.hits:
+            return
+        negated = Automaton(LTL("not", (temporal.formula,)), atoms(temporal.formula))
+        functions = self.graph.machine.atoms[temporal.name]
+        states = self.graph.states
+
+        @functools.cache
+        def truth(state: int) -> int:
+            held = [f(states[state], *params) for f in functions]
+            return sum(1 << at for at, true in enumerate(held) if true)
+
+        try:
+            lasso = Product(self.states, negated, truth).lasso()
+        except (ArithmeticError, LookupError, TypeError, AttributeError, ValueError) as error:
+            what = f"{type(error).__name__}: {error}"
+            self.reasons[temporal.name] = f"a predicate of {temporal.name} raises {what}"
+            return
+        if lasso is not None:
+            self.hits[temporal.name] = self._trace(temporal, params, lasso)
+
+    def _vacuous(self) -> None:
+        """A constraint that no fair behaviour stays within makes every property hold."""
+        left = [t.name for t in self.ir.temporals if t.name not in self.hits]
+        if not left or not self.graph.outside:
+            return
+        anything = Automaton(LTL("and"), ())
+        if Product(self.states, anything, lambda state: 0).lasso() is None:
+            cut = ", ".join(p.name for p in self.ir.of_kind("constraint"))
+            why = f"vacuous: no fair behaviour stays within the constraint {cut}"
+            self.reasons.update(dict.fromkeys(left, why))
+
+    def _trace(self, temporal: Temporal, params: tuple[Any, ...], lasso: Lasso) -> Plain:
+        states = [self.graph.states[at] for at in lasso.states]
+        moves = []
+        for before, after in zip(lasso.states, lasso.states[1:], strict=False):
+            instance, choices = self._move(before, after)
+            moves.append((instance, choices, self.graph.states[before]))
+        shown = [text(v, p.type) for v, p in zip(params, temporal.params, strict=True)]
+        name = f"{temporal.name}({', '.join(shown)})" if shown else temporal.name
+        why = f"{name} is False {self._ending(lasso)}"
+        made = dict(trace_of(Trace(self.ir, temporal.name, why, "", tuple(states), tuple(moves))))
+        made["case"] = {
+            **made["case"],
+            "params": [pack_value(v) for v in params],
+            "loop": lasso.loop,
+        }
+        stays = lasso.loop == len(lasso.states) - 1
+        line = "for ever so" if stays else f"again from {lasso.loop + 1}, for ever"
+        made["steps"] = [*made["steps"], {"text": line, "changes": {}}]
+        return made
+
+    def _ending(self, lasso: Lasso) -> str:
+        """How a lasso goes on for ever, in words; what to add where the machine just stops."""
+        last = len(lasso.states) - 1
+        if lasso.loop < last:
+            return f"of a run that repeats its last {last - lasso.loop} steps for ever"
+        able = sorted({i.name for i in self._able(lasso.states[-1])})
+        if not able:
+            return "of a run that ends here"
+        return f"if nothing happens any more: fails by stuttering, add fair= to {', '.join(able)}"
+
+    def _able(self, at: int) -> Iterator[Instance]:
+        state = self.graph.states[at]
+        for instance in self.graph.machine.instances:
+            if any(after != state for after, _ in _steps(instance, state)):
+                yield instance
+
+    def _move(self, before: int, after: int) -> tuple[Instance, tuple[Any, ...]]:
+        state, wanted = self.graph.states[before], self.graph.states[after]
+        for instance in self.graph.machine.instances:
+            for found, choices in _steps(instance, state):
+                if found == wanted:
+                    return instance, choices
+        raise AssertionError("an edge of the graph is a step")
+
+
+def _steps(instance: Instance, state: Any) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    try:
+        yield from expand(instance, state)
+    except StepRaised:
+        return
+
+
+def open_liveness(data: Plain) -> Liveness:
+    """The temporal properties of the machine given as plain data; runs in a worker."""
+    return Liveness(MachineIR.from_plain(data))
