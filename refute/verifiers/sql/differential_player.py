@@ -119,9 +119,8 @@ class QueryPlayer(WorkerPair):
     def _whole_setup(self, case: Plain, lost: Outcome | None) -> Judgement | None:
         """What the setup itself says about a case; None when its query is to be asked."""
         for place, right in enumerate(self._rights):
-            statement = self._setup_of(case)[place]
             if place >= len(self._lefts):
-                return self._lost(case, right, lost or Outcome("protocol"))
+                return self._lost(case, right, lost or Outcome("protocol"), place)
             left = self._lefts[place]
             if left[0] == "crash":
                 return self._broken(case, CRASHED, right, left, place)
@@ -130,13 +129,10 @@ class QueryPlayer(WorkerPair):
             if right[0] == "error" and right[1] == CONSTRAINT:
                 return self._broken(case, ACCEPTED, right, left, place)
             if left[0] == "error" and right[0] != "error":
-                return self._refused(case, [statement], right, left, place)
+                return self._refused(case, right, left, place)
             self.tally.open += 1
             return Judgement("discarded")
         return None
-
-    def _setup_of(self, case: Plain) -> list[str]:
-        return list(case["setup"])
 
     def _query(self, case: Plain, right: Answer, left: Answer) -> Judgement:
         match left[0]:
@@ -146,7 +142,7 @@ class QueryPlayer(WorkerPair):
                 self.tally.both += 1
                 return Judgement("discarded", asked=1)
             case "error":
-                return self._refused(case, [*case["setup"], case["query"]], right, left)
+                return self._refused(case, right, left)
             case "unfit" if left[1].endswith(TOO_LARGE):
                 return Judgement("unfit", observed=f"{self.claim.subject}: {left[1]}", asked=1)
             case "unfit" if right[0] == "rows":
@@ -165,28 +161,29 @@ class QueryPlayer(WorkerPair):
         return Judgement("held", asked=1)
 
     def _refused(
-        self,
-        case: Plain,
-        statements: Sequence[str],
-        right: Answer,
-        left: Answer,
-        place: int | None = None,
+        self, case: Plain, right: Answer, left: Answer, place: int | None = None
     ) -> Judgement:
-        """The engine ended with an SQL error where SQLite did not."""
-        used = features_of(statements)
-        if any(s.upper().startswith("INSERT") for s in statements) and place is not None:
+        """The engine ended with an SQL error where SQLite did not.
+
+        A query is only about its own features: what its tables have was accepted before.
+        """
+        statement = case["query"] if place is None else case["setup"][place]
+        used = features_of([statement])
+        if statement.upper().startswith("INSERT"):
             used |= {"conversion"} & self.may_refuse
         if self.must and not used & self.may_refuse:
             return self._broken(case, REFUSED, right, left, place)
         self.tally.refused[left[2]] += 1
         return Judgement("discarded", asked=1)
 
-    def _lost(self, case: Plain, right: Answer, outcome: Outcome) -> Judgement:
+    def _lost(
+        self, case: Plain, right: Answer, outcome: Outcome, place: int | None = None
+    ) -> Judgement:
         if outcome.error == "ModuleNotFoundError":
             observed = f"{self.claim.subject} cannot be loaded: {outcome.message}"
             return Judgement("unfit", observed=observed)
         slow = outcome.kind == "timeout"
-        return self._broken(case, CRASHED, right, ["lost", ended(outcome)], slow=slow)
+        return self._broken(case, CRASHED, right, ["lost", ended(outcome)], place, slow=slow)
 
     def _broken(
         self,
