@@ -50,12 +50,12 @@ def call_each(
         signal.signal(signal.SIGVTALRM, before)
 
 
-def call_bare(target: str, args: Sequence[Plain], kwargs: Mapping[str, Plain]) -> Plain:
-    """What the function returns without the decorators that say what they wrap; for people only."""
+def call_bare(target: str, args: Sequence[Plain], kwargs: Mapping[str, Plain]) -> str:
+    """The answer of the function without the decorators that say what they wrap; for people."""
     function = resolve(target)
     for _ in range(_WRAPPERS):
         function = getattr(function, "__wrapped__", function)
-    return function(*args, **kwargs)
+    return _answer(function, args, kwargs, 0)
 
 
 def _give_up(_: int, __: FrameType | None) -> None:

@@ -234,23 +234,30 @@ class ContractPlayer(WorkerPair):
         if status != "broken":
             return Judgement("unfit", observed=why, asked=1)
         seen = f"{self.name} {says(answer.outcome)}"
+        if answer.outcome.kind == "returned":
+            return self._broken(case, answer, why, seen)
+        allowed = self.reading.raises
+        wanted = f"no exception but {', '.join(allowed)}" if allowed else "no exception"
         if answer.outcome.error == VIOLATION:
-            seen += self._bare(case, answer)
-        if answer.outcome.kind == "raised":
-            allowed = self.reading.raises
-            wanted = f"no exception but {', '.join(allowed)}" if allowed else "no exception"
-            return self._broken(case, answer, wanted, seen)
-        return self._broken(case, answer, why, seen)
+            note, promised = self._bare(case, answer)
+            seen, wanted = seen + note, promised or wanted
+        return self._broken(case, answer, wanted, seen)
 
-    def _bare(self, case: Plain, answer: Answer) -> str:
-        """What the function answers when its own decorators are taken off, for people."""
+    def _bare(self, case: Plain, answer: Answer) -> tuple[str, str]:
+        """What the function answers without its decorators, and what that breaks; for people."""
         outcome = self.subject.call(
             "refute.specs.contract_calls:call_bare",
             self.claim.subject,
             *self._row(case, answer.by_name),
             timeout_s=self.call_s,
         )
-        return f"; without its decorators it {says(outcome)}" if outcome.kind == "returned" else ""
+        read = self._read(Outcome("returned", [outcome.value]), [case], answer.by_name)
+        if not read or read[0].outcome.kind != "returned":
+            return "", ""
+        said = self._ask_spec("judge", [case], [_told(read[0])])
+        broken = not isinstance(said, Judgement) and said[0][0] == "broken"
+        note = f"; without its decorators it {says(read[0].outcome)}"
+        return note, said[0][1] if broken and not isinstance(said, Judgement) else ""
 
     def _broken(self, case: Plain, answer: Answer, expected: str, observed: str) -> Judgement:
         shown_args = ", ".join(
