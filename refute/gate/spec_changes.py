@@ -116,7 +116,8 @@ def _file_event(
     if not matches(change.path, session.config.claims):
         line = change.units[0].line if change.units else 1
         names = ", ".join(u.qualname for u in change.units[:3])
-        yield SpecEvent("changed", change.path, f"judging code differs: {names}", change.path, line)
+        what = f"judging code differs: {names}" if names else "a file that judges differs"
+        yield SpecEvent("changed", change.path, what, change.path, line)
         return
     before = (session.base_dir / change.path).read_bytes()
     after = (session.head_dir / change.path).read_bytes()
@@ -136,7 +137,8 @@ def _shadow_events(session: Session, specs: frozenset[str]) -> Iterator[SpecEven
         for path in set(closure.files) - known - seen:
             seen.add(path)
             if not _imported_by_claims_only(session, path):
-                yield SpecEvent("changed", path, f"{claim.name}'s judge would import it", path, 1)
+                uses = "import it" if path.endswith(".py") else "read it"
+                yield SpecEvent("changed", path, f"{claim.name}'s judge would {uses}", path, 1)
 
 
 def _imported_by_claims_only(session: Session, path: str) -> bool:
