@@ -69,8 +69,6 @@ class Compiler:
             expect(node, "this", "alias")
             return self.query(node.this, parent)
         if isinstance(node, exp.Select | exp.SetOperation):
-            if node.args.get("with_") is not None:
-                raise NotSupportedError("WITH")
             if isinstance(node, exp.Select):
                 return compile_select(self, node, parent, self._source)
             return compile_compound(self, node, parent)
@@ -124,7 +122,7 @@ class Compiler:
 
 
 def _distinct_names(columns: list[Column]) -> list[Column]:
-    """The columns of a derived table; a name that comes again gets a number."""
+    """The columns of a derived table, each with a collation; a name that comes again is numbered."""
     seen: set[str] = set()
     named = []
     for column in columns:
@@ -133,7 +131,7 @@ def _distinct_names(columns: list[Column]) -> list[Column]:
             count += 1
             name = f"{column.name}:{count}"
         seen.add(name.lower())
-        named.append(Column(name, column.affinity, column.collation))
+        named.append(Column(name, column.affinity, column.collation or "BINARY"))
     return named
 
 

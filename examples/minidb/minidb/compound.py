@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from minidb.collation import fold_of
+from minidb.collation import Fold, fold_of
 from minidb.errors import NotSupportedError, OperationalError
 from minidb.ordering import (
     Term,
@@ -31,7 +31,7 @@ Rows = Callable[[], Iterator[Row]]
 
 def compile_compound(builder: Builder, node: exp.Expr, parent: Scope | None) -> Query:
     """The query of one set operation with what is to its left and right."""
-    expect(node, "this", "expression", "distinct", "order", "limit", "offset", "with_")
+    expect(node, "this", "expression", "distinct", "order", "limit", "offset")
     left = builder.query(_operand(node.this), parent)
     right = builder.query(_operand(node.expression), parent)
     if len(left.columns) != len(right.columns):
@@ -82,10 +82,10 @@ def _combined(node: exp.Expr, left: Rows, right: Rows, collations: list[str | No
         return appended
     if not node.args.get("distinct"):
         raise NotSupportedError(f"{node.key} ALL")
+    ordered = _is_ordered(node)
 
     def combined() -> Iterator[Row]:
-        first = {marked(row, folds): row for row in left()}
-        second = {marked(row, folds): row for row in right()}
+        first, second = _unlike(left(), folds, ordered), _unlike(right(), folds, ordered)
         if isinstance(node, exp.Union):
             first.update(second)
         else:
@@ -94,6 +94,27 @@ def _combined(node: exp.Expr, left: Rows, right: Rows, collations: list[str | No
         return iter([row for row, _ in in_order(((r, r) for r in first.values()), terms)])
 
     return combined
+
+
+def _unlike(rows: Iterator[Row], folds: list[Fold], ordered: bool) -> dict[Row, Row]:
+    """The rows by their marks. Of duplicates, SQLite keeps the first where ORDER BY makes it sort
+    each side, and else the last.
+    """
+    found: dict[Row, Row] = {}
+    for row in rows:
+        mark = marked(row, folds)
+        if not ordered or mark not in found:
+            found[mark] = row
+    return found
+
+
+def _is_ordered(node: exp.Expr | None) -> bool:
+    """Whether the compound, or the one that it is a side of, has an ORDER BY."""
+    while isinstance(node, exp.SetOperation | exp.Subquery):
+        if node.args.get("order") is not None:
+            return True
+        node = node.parent
+    return False
 
 
 def _order(node: exp.Expr, left: Query, collations: list[str | None]) -> list[tuple[int, Term]]:

@@ -111,7 +111,7 @@ class Definition:
         elif isinstance(kind, exp.DefaultColumnConstraint):
             self._default(place, kind.this)
         else:
-            raise NotSupportedError(f"column constraint {kind.sql('sqlite')}")
+            raise NotSupportedError(f"a column with {kind.key}")
 
     def _default(self, place: int, value: exp.Expr) -> None:
         """DEFAULT; a COLLATE behind its value is a constraint of its own."""
@@ -140,7 +140,7 @@ class Definition:
             places = tuple(self._place(column) for column in item.this.expressions)
             self.table.uniques.append(Unique(places))
         else:
-            raise NotSupportedError(f"table constraint {item.sql('sqlite')}")
+            raise NotSupportedError(f"a table with {item.key}")
 
     def _place(self, item: exp.Expr) -> int:
         """The column that a constraint of the table names."""

@@ -60,7 +60,9 @@ def compile_select(
     builder: Builder, node: exp.Expr, parent: Scope | None, source_of: SourceOf
 ) -> Query:
     """The query of one SELECT."""
-    expect(node, *PARTS, "distinct", "with_")
+    expect(node, *PARTS, "distinct")
+    if not node.expressions:
+        raise OperationalError("syntax error: no result columns")
     scope = Scope(parent)
     joined = sources_of(node, scope, source_of)
     scope.aggregates_allowed = True

@@ -1,0 +1,101 @@
+"""The gate on every patch of examples/minidb/changes: wrong ones are refuted by a claim, with the few
+statements that show it; right ones are accepted.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from refute.budget import Budget
+from refute.gate.flow import gate
+from refute.record import Run
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "minidb"
+CHANGES = EXAMPLE / "changes"
+IDENTITY = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "author",
+    "GIT_AUTHOR_EMAIL": "author@example.org",
+    "GIT_COMMITTER_NAME": "author",
+    "GIT_COMMITTER_EMAIL": "author@example.org",
+}
+SUITE, LIKE_SQLITE = "minidb passes its suite", "minidb answers as SQLite does"
+
+# patch → a part of SQL that the reduced case must still have, where SQL is what shows it
+WRONG = {
+    "01-not-in-ignores-null": "IN (SELECT",
+    "02-division-rounds-down": "",
+    "03-comparison-forgets-column-collation": "COLLATE",
+    "04-left-join-condition-filters": "LEFT",
+    "05-count-counts-null": "COUNT(",
+    "06-distinct-keeps-every-null": "DISTINCT",
+    "07-having-only-after-group-by": "HAVING",
+    "08-and-is-unknown-too-often": "",
+    "09-or-takes-unknown-for-false": "",
+    "10-nulls-come-first-when-descending": "ORDER BY",
+    "11-sum-of-nothing-is-zero": "SUM(",
+    "12-between-null-is-false": "BETWEEN",
+    "13-case-finds-null": "CASE",
+    "14-scalar-subquery-takes-last-row": "(SELECT",
+    "15-union-keeps-duplicates-of-one-side": "UNION",
+    "16-subquery-answer-kept-across-rows": "(SELECT",
+    "17-text-column-compares-as-text": "",
+    "18-average-of-integers-is-whole": "AVG(",
+    "19-min-takes-null-for-smallest": "MIN(",
+}
+RIGHT = ("right-in-list-as-set", "right-logic-by-rank", "right-one-sort")
+MOST_STATEMENTS, LONGEST = 8, 130
+
+
+@pytest.fixture
+def judged(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
+    """What the gate says of a patch on a branch of a repository made from the example."""
+    tree = tmp_path / "repository"
+    leave_out = shutil.ignore_patterns("__pycache__", ".refute", "generate.py")
+    shutil.copytree(EXAMPLE, tree, ignore=leave_out)
+
+    def git(*arguments: str) -> None:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        subprocess.run(
+            ["git", *arguments], cwd=tree, env=kept | IDENTITY, check=True, capture_output=True
+        )
+
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "base")
+    git("switch", "--quiet", "--create", "change")
+    git("apply", "--index", f"changes/{request.param}.patch")
+    git("commit", "--quiet", "--message", "change")
+    yield gate(tree, base="main", budget=Budget(cases=300, cpu_s=600, wall_s=600))
+
+
+def test_every_patch_is_judged() -> None:
+    assert {path.stem for path in CHANGES.glob("*.patch")} == {*WRONG, *RIGHT}
+
+
+@pytest.mark.parametrize(("judged", "name"), [(n, n) for n in WRONG], indirect=["judged"])
+def test_a_wrong_change_is_refuted_with_a_reduced_case(judged: Run, name: str) -> None:
+    assert (judged.decision, judged.exit_code) == ("refuted", 1)
+    [broken] = [r for r in judged.results if r.evidence.witness is not None][:1]
+    assert broken.evidence.witness is not None
+    if broken.claim.name not in (SUITE, LIKE_SQLITE):
+        assert not WRONG[name]
+        return
+    steps = [step.text for step in broken.evidence.witness.counterexample.steps]
+    statements = [s for s in steps if s.split()[0] in ("CREATE", "INSERT", "SELECT")]
+    assert 1 <= len(statements) <= MOST_STATEMENTS
+    assert WRONG[name] in " ".join(statements).upper()
+    assert len(statements[-1]) <= LONGEST
+
+
+@pytest.mark.parametrize("judged", RIGHT, indirect=True)
+def test_a_right_change_is_accepted(judged: Run) -> None:
+    assert judged.reasons == ()
+    assert (judged.decision, judged.exit_code) == ("accepted", 0)
+    assert all(line.status == "covered" for line in judged.coverage)
