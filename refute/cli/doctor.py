@@ -84,9 +84,10 @@ def examine(directory: Path) -> list[Finding]:
 _COMPILER = "the compiled model checker of later versions; machines are searched in Python now"
 _LIBRARIES = {
     "hypothesis": "a first source of cases for claims about functions",
-    "z3-solver": "proofs by SMT in later versions; no engine uses it yet",
-    "crosshair-tool": "symbolic search for counterexamples in later versions",
-    "sqlglot": "SQL engines as subjects in later versions",
+    "z3-solver": "proofs of contracts (refute prove)",
+    "crosshair-tool": "inputs that break a contract, found by symbolic execution",
+    "icontract": "functions that carry contracts can be loaded",
+    "sqlglot": "generated SQL for AgreesWithSQLite",
     "pytest": "claims as test items, witnesses as tests",
     "mfusepy": "mounting examples/journalfs (extra: fuse)",
 }
