@@ -1,9 +1,10 @@
 """What journalfs claims to be: the contract of fs.py, as statements that can be refuted.
 
-Three kinds. The crash claims say what is left after a crash or an error of the device, whatever the
+Four kinds. The crash claims say what is left after a crash or an error of the device, whatever the
 code does in between. The agreements say what every operation answers: what a directory of the
-kernel answers, and how much room it takes (space.py). The rest says what the bytes on the device
-are, so that an image of today is still read tomorrow.
+kernel answers, and how much room it takes (space.py). The contracts say where a block, a bit or a
+record lies; they stand above the functions themselves, in journalfs_arithmetic.py. The rest says
+what the bytes on the device are, so that an image of today is still read tomorrow.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import zlib
 
 from space import BLOCK_SIZE, BLOCKS
 
-from refute import SURVIVED, claim
+from refute import PROVED, SURVIVED, claim
+from refute.specs.contract import MeetsContract
 from refute.specs.crash import CrashConsistent
 from refute.specs.domains import Ints, Lists, OneOf, Text
 from refute.specs.function import Holds
@@ -74,6 +76,38 @@ claim(
     covers=PACKAGE,
     need=SURVIVED(cases=100),
 )
+
+
+for function, says in {
+    "blocks_for": "as many blocks as it takes, and no more",
+    "part_of_block": "a write changes its own bytes of a block and no others",
+    "pointer_offset": "a block's number has its own place in the inode or its indirect block",
+    "blocks_in_file": "all blocks of the largest file can be named",
+    "inode_place": "each inode has a place of its own in the table",
+    "bit_place": "each bit has a place of its own in the bitmap",
+    "without_bit": "one bit is cleared and no other",
+    "capacity_of": "a record can name every block of the largest transaction",
+    "table_blocks": "there are inodes for a quarter of the blocks",
+    "slot_start": "the two slots of the journal do not overlap",
+}.items():
+    claim(
+        says,
+        MeetsContract(f"journalfs_arithmetic:{function}"),
+        covers=["journalfs_arithmetic.py"],
+        need=PROVED(),
+    )
+
+# Arithmetic on the bits of numbers of any size, and bytes joined: beyond the prover, so many cases.
+for function, says in {
+    "lowest_clear": "the lowest clear bit is found",
+    "checksum_of": "the checksum is over the record and all bodies, in order",
+}.items():
+    claim(
+        says,
+        MeetsContract(f"journalfs_arithmetic:{function}"),
+        covers=["journalfs_arithmetic.py"],
+        need=SURVIVED(cases=100),
+    )
 
 
 def packs_as_documented(used, size, block_size, pack_bitmap):

@@ -46,6 +46,17 @@ WRONG = {
     "12b-fsync-error-ignored": ({"errors", "fsync"}, 2),
     "12c-cache-kept-after-failed-write": ({"errors"}, 1),
     "12d-failed-flush-repeated": ({"fsync"}, 3),
+    "13a-index-counts-from-the-inode": (
+        {"a block's number has its own place in the inode or its indirect block"},
+        2,
+    ),
+    "13b-part-ends-one-early": ({"a write changes its own bytes of a block and no others"}, 2),
+    "13c-one-block-too-many": ({"as many blocks as it takes, and no more"}, 2),
+    "13d-checksum-forgets-order": (
+        {"the checksum is over the record and all bodies, in order"},
+        2,
+    ),
+    "13e-slots-overlap": ({"the two slots of the journal do not overlap"}, 2),
 }
 RIGHT = ("right-async-commit", "right-rename", "right-skip-unchanged")
 

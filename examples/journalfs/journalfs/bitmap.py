@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from errno import ENOSPC
 
+from journalfs.arithmetic import bit_place, blocks_for, lowest_clear, without_bit
 from journalfs.transaction import Transaction
 
 
@@ -48,7 +49,7 @@ def free_inodes(tx: Transaction) -> int:
 
 def pack_bitmap(used: int, size: int, block_size: int) -> list[bytes]:
     """The blocks of a new bitmap of `size` bits, of which the first `used` are in use."""
-    total = -(-size // (8 * block_size)) * 8 * block_size
+    total = blocks_for(size, 8 * block_size) * 8 * block_size
     bits = (1 << used) - 1 | (1 << total) - (1 << size)
     packed = bits.to_bytes(total // 8, "little")
     return [packed[i : i + block_size] for i in range(0, len(packed), block_size)]
@@ -59,7 +60,7 @@ def _allocate(tx: Transaction, start: int, end: int) -> int:
     per_block = 8 * tx.layout.block_size
     for block in range(start, end):
         bits = int.from_bytes(tx.read(block), "little")
-        lowest = ~bits & (bits + 1)
+        lowest = lowest_clear(bits)
         index = lowest.bit_length() - 1
         if index < per_block:
             tx.write(block, (bits | lowest).to_bytes(tx.layout.block_size, "little"))
@@ -69,8 +70,8 @@ def _allocate(tx: Transaction, start: int, end: int) -> int:
 
 def _release(tx: Transaction, start: int, index: int) -> None:
     """Clear the bit in the bitmap that starts in block `start`."""
-    ordinal, bit = divmod(index, 8 * tx.layout.block_size)
-    bits = int.from_bytes(tx.read(start + ordinal), "little") & ~(1 << bit)
+    ordinal, place = bit_place(index, tx.layout.block_size)
+    bits = without_bit(int.from_bytes(tx.read(start + ordinal), "little"), place)
     tx.write(start + ordinal, bits.to_bytes(tx.layout.block_size, "little"))
 
 

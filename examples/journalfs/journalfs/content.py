@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from errno import EFBIG
 
+from journalfs.arithmetic import blocks_for, part_of_block
 from journalfs.inodes import (
     Inode,
     add_block,
@@ -47,9 +48,9 @@ def write(tx: Transaction, inode: Inode, offset: int, data: bytes) -> None:
         raise OSError(EFBIG, os.strerror(EFBIG))
     for index in range(offset // block_size, (end - 1) // block_size + 1):
         start = index * block_size
-        low, high = max(offset, start), min(end, start + block_size)
+        low, high = part_of_block(offset, end, start, block_size)
         old = _read_block(tx, inode, index)
-        new = old[: low - start] + data[low - offset : high - offset] + old[high - start :]
+        new = old[:low] + data[start + low - offset : start + high - offset] + old[high:]
         tx.write(find_block(tx, inode, index) or add_block(tx, inode, index), new)
     inode.size = max(inode.size, end)
     store(tx, inode)
@@ -64,7 +65,7 @@ def truncate(tx: Transaction, inode: Inode, size: int) -> None:
     if size > maximum_size(block_size):
         raise OSError(EFBIG, os.strerror(EFBIG))
     if size < inode.size:
-        release_blocks(tx, inode, keep=-(-size // block_size))
+        release_blocks(tx, inode, keep=blocks_for(size, block_size))
         index, kept = divmod(size, block_size)
         block = find_block(tx, inode, index) if kept else 0
         if block:

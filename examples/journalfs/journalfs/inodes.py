@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from errno import EFBIG, EIO
 from struct import Struct
 
+from journalfs_arithmetic import DIRECT, INODE_SIZE
+
+from journalfs.arithmetic import blocks_in_file, inode_place, pointer_offset
 from journalfs.bitmap import allocate_block, release_block
-from journalfs.layout import INODE_SIZE
 from journalfs.transaction import Transaction
 
-DIRECT = 4
 MAXIMUM_LINKS = 0xFFFF
 
 _INODE = Struct("<HHI4II4x")
@@ -72,17 +73,17 @@ def erase(tx: Transaction, number: int) -> None:
 
 def maximum_size(block_size: int) -> int:
     """The largest size of a file in bytes."""
-    return (DIRECT + block_size // _POINTER.size) * block_size
+    return blocks_in_file(block_size) * block_size
 
 
 def find_block(tx: Transaction, inode: Inode, index: int) -> int:
     """The device's block that holds block `index` of the file; 0 for a hole."""
-    if index < DIRECT:
+    offset = pointer_offset(index)
+    if offset is None:
         return inode.direct[index]
     if not inode.indirect:
         return 0
-    pointers = tx.read(inode.indirect)
-    (block,) = _POINTER.unpack_from(pointers, (index - DIRECT) * _POINTER.size)
+    (block,) = _POINTER.unpack_from(tx.read(inode.indirect), offset)
     return int(block)
 
 
@@ -91,16 +92,16 @@ def add_block(tx: Transaction, inode: Inode, index: int) -> int:
 
     Changes the inode in memory only. Raises OSError ENOSPC, and EFBIG past the indirect block.
     """
-    if index >= DIRECT + tx.layout.block_size // _POINTER.size:
+    if index >= blocks_in_file(tx.layout.block_size):
         raise OSError(EFBIG, os.strerror(EFBIG))
-    block = allocate_block(tx)
-    if index < DIRECT:
+    block, offset = allocate_block(tx), pointer_offset(index)
+    if offset is None:
         inode.direct[index] = block
         return block
     if not inode.indirect:
         inode.indirect = allocate_block(tx)
         tx.write(inode.indirect, bytes(tx.layout.block_size))
-    tx.patch(inode.indirect, (index - DIRECT) * _POINTER.size, _POINTER.pack(block))
+    tx.patch(inode.indirect, offset, _POINTER.pack(block))
     return block
 
 
@@ -120,7 +121,7 @@ def release_blocks(tx: Transaction, inode: Inode, keep: int = 0) -> None:
             inode.direct[index] = 0
     if not inode.indirect:
         return
-    cut = max(0, keep - DIRECT) * _POINTER.size
+    cut = pointer_offset(max(keep, DIRECT))
     pointers = tx.read(inode.indirect)
     for (block,) in _POINTER.iter_unpack(pointers[cut:]):
         if block:
@@ -134,5 +135,5 @@ def release_blocks(tx: Transaction, inode: Inode, keep: int = 0) -> None:
 
 def _place(tx: Transaction, number: int) -> tuple[int, int]:
     """Block and offset of an inode in the table."""
-    block, position = divmod(number, tx.layout.block_size // INODE_SIZE)
-    return tx.layout.inode_table + block, position * INODE_SIZE
+    block, offset = inode_place(number, tx.layout.block_size)
+    return tx.layout.inode_table + block, offset

@@ -43,10 +43,10 @@ failed operation, from memory where the device may be wrong.
 from __future__ import annotations
 
 import os
-import zlib
 from errno import EFBIG, EIO, EROFS
 from struct import Struct
 
+from journalfs.arithmetic import checksum_of, slot_start
 from journalfs.device import BlockDevice, write_block
 from journalfs.layout import Layout, pack_superblock
 
@@ -155,27 +155,19 @@ class Journal:
             return {}
         places = Struct(f"<{count}I").unpack_from(record, _HEADER.size)
         bodies = [self._device.read(slot + 1 + i) for i in range(count)]
-        if checksum != _checksum(record[_CHECKED_FROM : _HEADER.size + 4 * count], bodies):
+        if checksum != checksum_of(record[_CHECKED_FROM : _HEADER.size + 4 * count], bodies):
             return {}
         return dict(zip(places, bodies, strict=True))
 
     def _slot(self, number: int) -> int:
         """The block where the record of transaction `number` lies."""
-        return self.layout.journal + number % 2 * (1 + self.layout.capacity)
+        return slot_start(number, self.layout.journal, self.layout.capacity)
 
 
 def _pack_record(block_size: int, number: int, blocks: dict[int, bytes]) -> bytes:
     """The record block of transaction `number`. blocks: new contents by place, in order."""
     places = Struct(f"<{len(blocks)}I").pack(*blocks)
     header = _HEADER.pack(_MAGIC, 0, number, len(blocks))
-    checksum = _checksum(header[_CHECKED_FROM:] + places, list(blocks.values()))
+    checksum = checksum_of(header[_CHECKED_FROM:] + places, list(blocks.values()))
     record = _HEADER.pack(_MAGIC, checksum, number, len(blocks)) + places
     return record.ljust(block_size - _TAIL.size, b"\0") + _TAIL.pack(number & 0xFFFFFFFF)
-
-
-def _checksum(head: bytes, bodies: list[bytes]) -> int:
-    """CRC-32 of the record's checked part and every body, in order."""
-    checksum = zlib.crc32(head)
-    for body in bodies:
-        checksum = zlib.crc32(body, checksum)
-    return checksum

@@ -33,13 +33,14 @@ from errno import EINVAL
 from struct import Struct
 from typing import NamedTuple
 
+from journalfs_arithmetic import INODE_SIZE
+
+from journalfs.arithmetic import blocks_for, capacity_of, table_blocks
+
 MAGIC = b"JOURNLFS"
 VERSION = 1
-INODE_SIZE = 32
 NO_INODE = 0
 ROOT = 1
-MINIMUM_CAPACITY = 12
-RECORD_OVERHEAD = 28
 
 _FIELDS = Struct("<8sIIIQ")
 _CHECKSUM = Struct("<I")
@@ -68,12 +69,11 @@ def arrange(block_size: int, block_count: int) -> Layout:
     """The layout of a device of this size. Raises OSError EINVAL when it has no room for data."""
     if block_size < 512 or block_size & (block_size - 1):
         raise OSError(EINVAL, f"{os.strerror(EINVAL)}: block size {block_size}")
-    capacity = min(max(MINIMUM_CAPACITY, block_count // 8), (block_size - RECORD_OVERHEAD) // 4)
-    per_block = block_size // INODE_SIZE
-    table_length = min(-(-(block_count // 4) // per_block), 8 * INODE_SIZE)
+    capacity = capacity_of(block_size, block_count)
+    table_length = table_blocks(block_size, block_count)
     inode_bitmap = 1 + 2 * (1 + capacity)
     block_bitmap = inode_bitmap + 1
-    inode_table = block_bitmap + -(-block_count // (8 * block_size))
+    inode_table = block_bitmap + blocks_for(block_count, 8 * block_size)
     data = inode_table + table_length
     if data >= block_count:
         raise OSError(EINVAL, f"{os.strerror(EINVAL)}: {block_count} blocks are too few")
@@ -81,7 +81,7 @@ def arrange(block_size: int, block_count: int) -> Layout:
         block_size=block_size,
         block_count=block_count,
         capacity=capacity,
-        inode_count=table_length * per_block,
+        inode_count=table_length * (block_size // INODE_SIZE),
         journal=1,
         inode_bitmap=inode_bitmap,
         block_bitmap=block_bitmap,
