@@ -25,14 +25,15 @@ from refute.specs.machine.asking import describe
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
+from refute.verifiers.model.exploring import NATIVE, PLAIN, Choice, Exploration
+from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 
-NAME = "model checker (compiled Python, breadth-first)"
+NAME = PLAIN
 SECOND = "tree walk of the IR"
 VERSION = "1"
 SLICE_S = 0.5
 ALWAYS_SECOND = 500  # distinct states up to which the second engine repeats every search
-SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and replays
 
 SEARCH = "refute.verifiers.model.search:open_search"
 CONFIRM = "refute.verifiers.model.confirm:open_confirm"
@@ -64,7 +65,8 @@ class ModelChecker:
     cost = 1
     search = SEARCH
 
-    def __init__(self) -> None:
+    def __init__(self, choice: Choice = Choice()) -> None:  # noqa: B008 - frozen
+        self.choice = choice
         self._played: Played = {}
 
     def declines(self, claim: Claim) -> str:
@@ -117,37 +119,14 @@ class ModelChecker:
                 found = dataclasses.replace(found, confirmed=confirmed)
             if _temporal_props(claims, ir):
                 found = self._with_temporals(worker, found, budget, clock, progress)
-            return dataclasses.replace(found, cpu_s=worker.cpu_s, wall_s=clock.spent)
+            cpu_s = worker.cpu_s + report.get("cpu_s", 0.0)
+            return dataclasses.replace(found, cpu_s=cpu_s, wall_s=clock.spent)
 
     def _explore(
         self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
     ) -> tuple[Mapping[str, Plain], str]:
         """The report of a search that ran until it was complete, or the budget or memory ended."""
-        made = worker.create(self.search, data, timeout_s=clock.left or 1.0)
-        if made.kind != "returned":
-            why = f"{made.kind}: {made.error} {made.message or made.detail}"
-            return {}, f"the search could not start ({why})"
-        counts: Mapping[str, Plain] = {}
-        stopped = ""
-        while not counts.get("finished") and not stopped:
-            outcome = worker.invoke(made.value, "advance", SLICE_S, timeout_s=clock.left + 5.0)
-            if outcome.kind != "returned" or type(outcome.value) is not dict:
-                what = outcome.error or outcome.kind
-                return counts, f"the search ended after {_counted(counts)}: {what}"
-            counts = outcome.value
-            progress(_counted(counts))
-            if counts.get("full"):
-                stopped = f"memory ended after {_counted(counts)}, {counts['left']} to expand"
-            over = (
-                worker.cpu_s > SEARCH_SHARE * budget.cpu_s
-                or clock.spent > SEARCH_SHARE * budget.wall_s
-            )
-            if over and not counts["finished"] and not stopped:
-                stopped = f"the budget ended after {_counted(counts)}, {counts['left']} to expand"
-        outcome = worker.invoke(made.value, "report", timeout_s=clock.left + 5.0)
-        if outcome.kind != "returned" or type(outcome.value) is not dict:
-            return counts, f"the search's report was lost: {outcome.error or outcome.kind}"
-        return outcome.value, stopped
+        return Exploration(worker, data, budget, clock, progress).run(self.search, self.choice)
 
     def _confirmed(
         self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
@@ -168,7 +147,7 @@ class ModelChecker:
         self, worker: Worker, found: Searched, budget: Budget, clock: Clock, progress: Progress
     ) -> Searched:
         """The temporal properties too: traces of those that are false, and why others are open."""
-        every = [t.name for t in found.ir.temporals]
+        every = [t.name for t in found.ir.temporals] + [r.name for r in found.ir.refinements]
         made = worker.create(LIVENESS, found.ir.to_plain())
         why = "" if made.kind == "returned" else f"it {made.kind}"
         counts: Mapping[str, Plain] = {}
@@ -219,9 +198,11 @@ class ModelChecker:
         ir, report = searched.ir, searched.report
         constraints = [p.name for p in ir.of_kind("constraint")]
         inside = f" within {', '.join(constraints)}" if constraints else ""
-        names = ("distinct", "generated", "depth", "outside")
+        names = ("distinct", "generated", "depth", "outside", "bytes")
+        if report.get("native"):
+            inside += f" (not by the native engine: {report['native']})"
         return Finding(
-            self.name,
+            self._engine(report),
             self.version,
             verdict,
             reason=reason,
@@ -241,6 +222,9 @@ class ModelChecker:
             cost=Cost(searched.cpu_s, searched.wall_s),
             statistics={n: report[n] for n in names if n in report},
         )
+
+    def _engine(self, report: Mapping[str, Plain]) -> str:
+        return NATIVE if report.get("engine") == NATIVE else self.name
 
     def _existential(
         self,
@@ -266,16 +250,16 @@ class ModelChecker:
         hits: Mapping[str, Plain] = report.get("hits", {})
         if prop == ALL_FIRE:
             fired = report.get("fired", [])
-            return () if report.get("silent") or not fired else (self._case(fired),)
+            return () if report.get("silent") or not fired else (self._case(fired, report),)
         if prop:
-            return (self._case([hits[prop]]),) if prop in hits else ()
+            return (self._case([hits[prop]], report),) if prop in hits else ()
         shown = {p.name for p in searched.ir.of_kind("reachable")}
-        return tuple(self._case([hit]) for name, hit in hits.items() if name not in shown)
+        return tuple(self._case([h], report) for name, h in hits.items() if name not in shown)
 
-    def _case(self, traces: Sequence[Plain]) -> Counterexample:
+    def _case(self, traces: Sequence[Plain], report: Mapping[str, Plain]) -> Counterexample:
         last = max(traces, key=lambda trace: len(trace["steps"]))
         return Counterexample(
-            engine=self.name,
+            engine=self._engine(report),
             inputs={"cases": [trace["case"] for trace in traces]},
             steps=tuple(Step(s["text"], s["changes"]) for s in last["steps"]),
             observed=str(last["why"]),
@@ -285,13 +269,6 @@ class ModelChecker:
 
 def _worker(empty: Path, budget: Budget) -> Worker:
     return open_worker(empty, (), (".",), Limits.from_budget(budget))
-
-
-def _counted(counts: Mapping[str, Plain]) -> str:
-    return (
-        f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
-        f"depth {counts.get('depth', 0)}"
-    )
 
 
 def _expected(prop: str) -> str:
@@ -305,7 +282,7 @@ def _expected(prop: str) -> str:
 def _misstated(prop: str, existential: bool, ir: MachineIR) -> str:
     """Why a claim names no property of the machine in this way; empty when it does."""
     universal = [p.name for k in ("invariant", "transition") for p in ir.of_kind(k)]
-    universal += [t.name for t in ir.temporals]
+    universal += [t.name for t in ir.temporals] + [r.name for r in ir.refinements]
     shown = [p.name for p in ir.of_kind("reachable")] + [ALL_FIRE]
     if prop in ([*shown] if existential else [*universal, DEADLOCK_FREE, WELL_DEFINED, ALL]):
         return ""
@@ -347,8 +324,8 @@ def _cut(prop: str, searched: Searched) -> str:
 
 
 def _temporal_props(claims: Sequence[Claim], ir: MachineIR) -> bool:
-    """Whether some claim is about a temporal property."""
-    known = {t.name for t in ir.temporals}
+    """Whether some claim is about a temporal property or a refinement."""
+    known = {t.name for t in ir.temporals} | {r.name for r in ir.refinements}
     props = {str(c.statement.params["prop"]) for c in claims}
     return bool(known) and (ALL in props or bool(known & props))
 

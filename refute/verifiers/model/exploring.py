@@ -1,0 +1,176 @@
+"""One search of a machine: plain for a moment, then native when there is more to see.
+
+A small machine is finished by the plain engine before a C compiler would have started. A larger one
+is compiled and searched in a worker of its own, which holds nothing of the judged tree; when that
+is not possible, or the native engine meets what it cannot hold, the plain search goes on where it
+was, and the report says why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from refute.budget import Budget, Clock
+from refute.errors import RefuteError
+from refute.plain import Plain
+from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
+from refute.specs.machine.ir import MachineIR
+from refute.verifiers import Progress
+from refute.verifiers.model.native.compiler import built
+from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.model.native.program import layout_of, program
+
+PLAIN = "model checker (compiled Python, breadth-first)"
+NATIVE = "model checker (native, breadth-first)"
+OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
+SLICE_S = 0.5
+PLAIN_FIRST_S = 0.3  # of searching, after which the native engine is asked
+SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and replays
+MAX_CORES = 16
+
+Report = Mapping[str, Plain]
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Which engine searches: "auto", "plain" or "native" (at once, and nothing else)."""
+
+    engine: str = "auto"
+
+
+def counted(counts: Report) -> str:
+    """How much was searched, in words."""
+    return (
+        f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
+        f"depth {counts.get('depth', 0)}"
+    )
+
+
+class Exploration:
+    """A search under a budget. worker: where the plain engine runs."""
+
+    def __init__(
+        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
+    ) -> None:
+        self.worker = worker
+        self.data = data
+        self.budget = budget
+        self.clock = clock
+        self.progress = progress
+        self.native_cpu_s = 0.0
+
+    def run(self, search: str, choice: Choice) -> tuple[Report, str]:
+        """The report of the search, and why it is not complete ("" when it is).
+
+        search: the plain engine, as `module:function`. The report's "engine" says which one ran,
+        "native" why it was not the native one.
+        """
+        if choice.engine == "native":
+            found = self._native()
+            return found if isinstance(found, tuple) else ({}, f"the native engine: {found}")
+        made = self.worker.create(search, self.data, timeout_s=self.clock.left or 1.0)
+        if made.kind != "returned":
+            why = f"{made.kind}: {made.error} {made.message or made.detail}"
+            return {}, f"the search could not start ({why})"
+        first = PLAIN_FIRST_S if choice.engine == "auto" else None
+        counts, stopped = self._advance(self.worker, made.value, first)
+        why = ""
+        if not counts.get("finished") and not stopped:
+            native = self._native()
+            if isinstance(native, tuple):
+                return native
+            why = native
+            counts, stopped = self._advance(self.worker, made.value, None)
+        report, stopped = self._report(self.worker, made.value, counts, stopped)
+        if stopped and why:
+            stopped = f"{stopped} (the native engine did not run: {why})"
+        return {**report, "engine": PLAIN, "native": why, "cpu_s": self.native_cpu_s}, stopped
+
+    def _advance(self, worker: Worker, handle: Handle, seconds: float | None) -> tuple[Report, str]:
+        """Search until it is complete, the budget or memory ended, or these seconds are over."""
+        counts: Report = {}
+        stopped = ""
+        began = self.clock.spent
+        while not counts.get("finished") and not counts.get("unfit") and not stopped:
+            spent = self.clock.spent - began
+            if seconds is not None and spent >= seconds:
+                break
+            slice_s = SLICE_S if seconds is None else min(SLICE_S, seconds - spent)
+            outcome = worker.invoke(handle, "advance", slice_s, timeout_s=self.clock.left + 5.0)
+            if outcome.kind != "returned" or type(outcome.value) is not dict:
+                return counts, f"the search ended after {counted(counts)}: {_ended(outcome)}"
+            counts = outcome.value
+            self.progress(counted(counts))
+            stopped = self._over(counts, worker)
+        return counts, stopped
+
+    def _over(self, counts: Report, worker: Worker) -> str:
+        left = f"after {counted(counts)}, {counts['left']} to expand"
+        if counts.get("full"):
+            return f"memory ended {left}"
+        cpu_s = self.worker.cpu_s + (worker.cpu_s if worker is not self.worker else 0.0)
+        over = (
+            cpu_s > SEARCH_SHARE * self.budget.cpu_s
+            or self.clock.spent > SEARCH_SHARE * self.budget.wall_s
+        )
+        return f"the budget ended {left}" if over and not counts["finished"] else ""
+
+    def _report(
+        self, worker: Worker, handle: Handle, counts: Report, stopped: str
+    ) -> tuple[Report, str]:
+        if not worker.alive:
+            return counts, stopped
+        outcome = worker.invoke(handle, "report", timeout_s=self.clock.left + 5.0)
+        if outcome.kind != "returned" or type(outcome.value) is not dict:
+            return counts, f"the search's report was lost: {_ended(outcome)}"
+        return outcome.value, stopped
+
+    def _native(self) -> tuple[Report, str] | str:
+        """The report of the native search, or why the plain engine has to search."""
+        try:
+            ir = MachineIR.from_plain(self.data)
+            text = program(ir, layout_of(ir))
+            with built(text) as library, self._worker(library) as worker:
+                found = self._searched(worker, library.name)
+                self.native_cpu_s = worker.cpu_s
+        except Unsuited as why:
+            return str(why)
+        except RecursionError:
+            return "the machine is nested too deeply"
+        except RefuteError as error:
+            return error.message
+        if isinstance(found, str):
+            return found
+        return {**found[0], "cpu_s": self.native_cpu_s}, found[1]
+
+    @contextlib.contextmanager
+    def _worker(self, library: Path) -> Iterator[Worker]:
+        limits = Limits.from_budget(self.budget)
+        limits = dataclasses.replace(limits, processes=limits.processes + MAX_CORES)
+        with open_worker(library.parent, (library.name,), (".",), limits) as worker:
+            yield worker
+
+    def _searched(self, worker: Worker, name: str) -> tuple[Report, str] | str:
+        cores = min(MAX_CORES, os.cpu_count() or 1)
+        made = worker.create(OPEN_NATIVE, self.data, name, self.budget.memory, cores)
+        if made.kind != "returned":
+            return f"it could not start ({_ended(made)})"
+        counts, stopped = self._advance(worker, made.value, None)
+        if not worker.alive:
+            return f"it ended by itself, a bug of refute ({stopped})"
+        if counts.get("unfit"):
+            return f"after {counted(counts)} it met what it cannot hold"
+        report, stopped = self._report(worker, made.value, counts, stopped)
+        if report.get("disagrees"):
+            stopped = f"a bug of refute: the engines disagree, {report['disagrees']}"
+        return {**report, "engine": NATIVE, "native": ""}, stopped
+
+
+def _ended(outcome: Outcome) -> str:
+    return " ".join(
+        p for p in (outcome.error or outcome.kind, outcome.message, outcome.detail) if p
+    )

@@ -1,0 +1,146 @@
+"""The whole C program of a machine: its text put into the search that all of them share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from importlib import resources
+
+from refute.specs.machine.ir import Action, MachineIR, Param, Process
+from refute.specs.machine.values import domain, unpack_value
+from refute.verifiers.model.native.forms import Unsuited, count
+from refute.verifiers.model.native.layout import Layout, bits_of, family
+from refute.verifiers.model.native.steps import Steps, chooses
+from refute.verifiers.model.native.text import Place
+
+MARK = "/*MACHINE*/"
+MAX_INSTANCES = 100_000
+MAX_STARTS = 100_000  # values that the variables start with, together
+_LISTS = {
+    "constraint": "CONSTRAINTS",
+    "invariant": "INVARIANTS",
+    "reachable": "REACHABLES",
+    "transition": "TRANSITIONS",
+    "terminal": "TERMINALS",
+    "initial": "INITIALS",
+}
+
+
+def layout_of(ir: MachineIR) -> Layout:
+    """How the machine's states are packed. Raises Unsuited."""
+    families = [family(p, _members(p.params)) for p in ir.processes]
+    return Layout(ir, families)
+
+
+def _members(params: Sequence[Param]) -> tuple[tuple[object, ...], ...]:
+    total = 1
+    for param in params:
+        total *= count(param.type)
+    if total > MAX_INSTANCES:
+        raise Unsuited(f"{total} instances of one step")
+    return tuple(itertools.product(*(domain(p.type) for p in params)))
+
+
+def step_names(ir: MachineIR) -> list[str]:
+    """The names of the steps, in the order of their numbers in C."""
+    movers: list[Action | Process] = [*ir.actions, *ir.processes]
+    return list(dict.fromkeys(m.name for m in movers))
+
+
+def program(ir: MachineIR, layout: Layout) -> str:
+    """The C text. Raises Unsuited for what the native engine does not have."""
+    text = Steps(layout)
+    for at, prop in enumerate(ir.properties):
+        if prop.kind in _LISTS:
+            text.property(at, prop)
+    names = step_names(ir)
+    for at, action in enumerate(ir.actions):
+        text.action(at, names.index(action.name), action)
+    for at, made in enumerate(layout.families):
+        slot = len(ir.variables) + at
+        text.process(at, names.index(made.process.name), made, slot)
+    head = _constants(ir, layout, len(names))
+    _expand(text, ir)
+    _starts(text, ir, layout)
+    _returned(text, ir, layout)
+    shared = (
+        resources.files("refute.verifiers.model.native").joinpath("search.c").read_text("utf-8")
+    )
+    return shared.replace(MARK, "\n".join([*head, *text.prelude]))
+
+
+def _constants(ir: MachineIR, layout: Layout, names: int) -> list[str]:
+    lines = [f"#define W {layout.words}", f"#define NAMES {names}"]
+    total = len(ir.properties)
+    lines += [f"#define PROPERTIES {total}", f"#define WELL_DEFINED {total}"]
+    lines.append(f"#define DEADLOCK {total + 1}")
+    for kind, name in _LISTS.items():
+        found = "".join(f" X({at})" for at, p in enumerate(ir.properties) if p.kind == kind)
+        lines.append(f"#define {name}(X){found}")
+    return lines
+
+
+def _expand(text: Steps, ir: MachineIR) -> None:
+    """The function that takes every step of a state, instance by instance."""
+    lines = ["static void expand(Thread *t, const U *s)", "{", "U i = 0; int r; (void)r;"]
+    for at, action in enumerate(ir.actions):
+        lines += _calls(text, f"a{at}(t, s, i", action.params, chooses(action.body))
+    for at, process in enumerate(ir.processes):
+        choosing = any(chooses(b.body) for b in process.blocks)
+        lines.append("{ L me = 0;")
+        lines += _calls(text, f"p{at}(t, s, i, me", process.params, choosing, "me++; ")
+        lines.append("}")
+    text.prelude += [*lines, "}"]
+
+
+def _calls(
+    text: Steps, call: str, params: Sequence[Param], choosing: bool, after: str = ""
+) -> list[str]:
+    lines: list[str] = []
+    _members(params)
+    for at, param in enumerate(params):
+        lines.append(f"for (L c{at} = 0; c{at} < {len(domain(param.type))}; c{at}++) {{")
+        value = text.unrank(f"c{at}", param.type)
+        lines.append(f"{text.ctype(param.type)} v{at} = {value};")
+    given = "".join(f", v{at}" for at in range(len(params)))
+    run = f"r = {call}{given});"
+    if choosing:
+        run = f"start_picks(t); do {{ {run} }} while (r >= 0 && again(t));"
+    lines.append(f"{run} if (r < 0) {{ if (r == RAISED) raised_step(t, s, i); else limited(); }}")
+    lines.append(f"{after}i++;")
+    lines.append("}" * len(params))
+    return lines
+
+
+def _starts(text: Steps, ir: MachineIR, layout: Layout) -> None:
+    """The function that starts every product of starting values."""
+    total = sum(len(v.initial) for v in ir.variables)
+    if total > MAX_STARTS:
+        raise Unsuited(f"{total} starting values")
+    lines = ["static void starts(Thread *t)", "{"]
+    for at, (variable, offset) in enumerate(zip(ir.variables, layout.offsets, strict=False)):
+        rows = [bits_of(unpack_value(v), variable.type) << offset for v in variable.initial]
+        inside = ", ".join(_words(row, layout.words) for row in rows)
+        lines.append(f"static const U g{at}[][W] = {{{inside or '{0}'}}};")
+        lines.append(f"for (L c{at} = 0; c{at} < {len(rows)}; c{at}++) {{")
+    parts = "".join(f" | g{at}[c{at}][n]" for at in range(len(ir.variables)))
+    lines.append(f"U s[W]; for (int n = 0; n < W; n++) s[n] = 0ull{parts};")
+    lines.append("start(t, s);")
+    text.prelude += [*lines, "}" * len(ir.variables), "}"]
+
+
+def _words(bits: int, count: int) -> str:
+    return "{" + ", ".join(f"{bits >> 64 * at & (2**64 - 1)}ull" for at in range(count)) + "}"
+
+
+def _returned(text: Steps, ir: MachineIR, layout: Layout) -> None:
+    """The function that says whether there are processes and all have returned."""
+
+    lines = ["static int returned(const U *s)", "{", "(void)s;"]
+    for made, offset in zip(layout.families, layout.offsets[len(ir.variables) :], strict=True):
+        start = Place("s", str(offset // 64), str(offset % 64))
+        place = start.element(len(made.members), made.width, "me")
+        found = text.bits(place, made.place_width)
+        lines.append(f"for (L me = 0; me < {len(made.members)}; me++)")
+        lines.append(f"if ({found} != {len(made.stops)}) return 0;")
+    text.prelude += [*lines, f"return {int(bool(ir.processes))};", "}"]

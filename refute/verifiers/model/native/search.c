@@ -1,0 +1,585 @@
+/* Breadth-first search of one machine: the part that is the same for all of them.
+
+   The text of a machine takes the place of the line MACHINE below. It defines W (words of a packed
+   state), the lists of properties by kind, q<k> (a property), expand (all steps of a state), starts
+   (the initial states) and returned (whether all processes have).
+
+   States are kept in the order in which they were found, in segments; the table holds the states
+   themselves when one word is enough, and otherwise 24 bits of their hash and their number, so that
+   nothing rests on a hash being unique. A bucket of the table is one line of the cache, and a
+   lookup waits in a ring until its line has been fetched. With several threads the search goes
+   level by level, each thread taking chunks of the level; entries are claimed by compare and swap. */
+
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+typedef unsigned long long U;
+typedef long long L;
+
+enum { RAISED = -1, LIMIT = -2, DISABLED = 0, TAKEN = 1 };
+enum { RING = 32, BATCH = 256, CHUNK = 128, PICKS = 64, SEGMENT = 65536, SEGMENTS = 65536 };
+enum { PARALLEL = 2048 }; /* states of a level from which on threads share it */
+#define NOBODY 0xffffffffu
+#define MAX_THREADS 64
+
+typedef struct Thread Thread;
+static L pick(Thread *t, L options);
+static int again(Thread *t);
+static void start_picks(Thread *t);
+static void raised_step(Thread *t, const U *s, U instance);
+static void limited(void);
+static inline void emit(Thread *t, const U *s, const U *w, U instance, int name);
+static void start(Thread *t, const U *s);
+
+static inline L floordiv(L a, L b) { L q = a / b; return q - (a % b != 0 && (a < 0) != (b < 0)); }
+static inline L floormod(L a, L b) { L r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+static inline L sliced(L at, L n) { if (at < 0) at += n; return at < 0 ? 0 : at > n ? n : at; }
+static inline L nth_bit(U bits, L at) { while (at--) bits &= bits - 1; return __builtin_ctzll(bits); }
+static inline L nth_bits(const U *w, L at)
+{
+    L word = 0;
+    for (; at >= __builtin_popcountll(w[word]); word++) at -= __builtin_popcountll(w[word]);
+    return word * 64 + nth_bit(w[word], at);
+}
+
+/*MACHINE*/
+
+#define ROW (8 * W + 4) /* bytes of a state and the number of its parent */
+
+typedef struct { U state[W]; U hash; uint32_t parent; uint32_t instance; } Pending;
+
+typedef struct { int found, why; uint32_t parent, instance; U state[W]; } Hit;
+
+struct Thread {
+    U generated, raised, expanded;
+    U next, end; /* what is left of its chunk */
+    uint32_t at; /* the number of the state in hand */
+    int enabled, depth, known, waiting, first, kept;
+    L trail[PICKS][2];
+    Pending ring[RING];
+    U batch[BATCH][W];
+    uint32_t parents[BATCH];
+    pthread_t id;
+} __attribute__((aligned(128)));
+
+static Thread threads[MAX_THREADS];
+static int thread_count, active, solo = 1;
+static U *table, buckets, room, memory_limit, memory_used;
+static U *segments[SEGMENTS], *outer[SEGMENTS];
+static uint32_t *parents[SEGMENTS];
+static U total, outside, cursor, level_end, depth, rehash_at;
+static U done_all, full, unfit, pausing;
+static int zero_seen;
+static double deadline;
+static Hit hits[PROPERTIES + 2], fires[NAMES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static void *pages(U bytes)
+{
+    void *found = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED) return 0;
+    if (bytes >= (1u << 21)) madvise(found, bytes, MADV_HUGEPAGE);
+    memory_used += bytes;
+    return found;
+}
+
+static void limited(void) { unfit = 1; pausing = 1; }
+
+static inline U mixed(U x)
+{
+    x ^= x >> 32; x *= 0xd6e8feb86659fd93ull; x ^= x >> 32; x *= 0xd6e8feb86659fd93ull;
+    return x ^ x >> 32;
+}
+
+static inline U hash_of(const U *w)
+{
+    U h = mixed(w[0]);
+    for (int at = 1; at < W; at++) h = mixed((h + 0x9e3779b97f4a7c15ull) ^ w[at]);
+    return h;
+}
+
+static inline U bucket_of(U hash) { return (U)((unsigned __int128)hash * buckets >> 64); }
+
+static int same(const U *a, const U *b)
+{
+    for (int at = 0; at < W; at++) if (a[at] != b[at]) return 0;
+    return 1;
+}
+
+static U *segment(U **all, U number, int with_parents)
+{
+    U at = number / SEGMENT;
+    if (!__atomic_load_n(&all[at], __ATOMIC_ACQUIRE)) {
+        pthread_mutex_lock(&lock);
+        if (!all[at]) {
+            if (with_parents) parents[at] = pages(SEGMENT * 4);
+            U *made = pages(SEGMENT * 8ull * W);
+            if (!made || (with_parents && !parents[at])) { full = 1; pausing = 1; }
+            else __atomic_store_n(&all[at], made, __ATOMIC_RELEASE);
+        }
+        pthread_mutex_unlock(&lock);
+        if (!all[at]) return 0;
+    }
+    return all[at] + number % SEGMENT * W;
+}
+
+static inline const U *state_at(U number) { return segments[number / SEGMENT] + number % SEGMENT * W; }
+
+static void put_state(U number, const U *w, uint32_t parent)
+{
+    U *place = segment(segments, number, 1);
+    if (!place) return;
+    memcpy(place, w, 8 * W);
+    parents[number / SEGMENT][number % SEGMENT] = parent;
+}
+
+#if W == 1
+/* Whether the state is new; it is in the table afterwards. */
+static inline int insert(const U *w, U hash, U **slot)
+{
+    U key = w[0];
+    *slot = 0;
+    if (!key) return !__atomic_exchange_n(&zero_seen, 1, __ATOMIC_RELAXED);
+    U b = bucket_of(hash);
+    for (U tried = 0; tried < buckets; tried++, b = b + 1 == buckets ? 0 : b + 1) {
+        U *line = table + b * 8;
+        for (int at = 0; at < 8; at++) {
+            U found = __atomic_load_n(line + at, __ATOMIC_RELAXED);
+            if (found == key) return 0;
+            if (found) continue;
+            if (solo) { line[at] = key; return 1; }
+            if (__atomic_compare_exchange_n(line + at, &found, key, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                return 1;
+            if (found == key) return 0;
+        }
+    }
+    limited(); /* one state had more successors than the table has room for */
+    return 0;
+}
+static inline void publish(U *slot, U hash, U number) { (void)slot; (void)hash; (void)number; }
+#else
+#define BUSY 0xffffffffffull /* claimed, and its number not yet known */
+#define OUTER (1ull << 38)   /* the number is one of a state outside the constraint */
+static const U *numbered(U number)
+{
+    if (!(number & OUTER)) return state_at(number);
+    number &= ~OUTER;
+    return outer[number / SEGMENT] + number % SEGMENT * W;
+}
+static inline int insert(const U *w, U hash, U **slot)
+{
+    U tag = hash << 40, b = bucket_of(hash);
+    for (U tried = 0; tried < buckets; tried++, b = b + 1 == buckets ? 0 : b + 1) {
+        U *line = table + b * 8;
+        for (int at = 0; at < 8; at++) {
+            U found = __atomic_load_n(line + at, __ATOMIC_ACQUIRE);
+            if (!found) {
+                *slot = line + at;
+                if (__atomic_compare_exchange_n(line + at, &found, tag | BUSY, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+                    return 1;
+            }
+            if (found >> 40 != tag >> 40) continue;
+            while ((found & BUSY) == BUSY && !unfit && !full) found = __atomic_load_n(line + at, __ATOMIC_ACQUIRE);
+            if (unfit || full) return 0;
+            if (same(numbered((found & BUSY) - 1), w)) return 0;
+        }
+    }
+    limited(); /* one state had more successors than the table has room for */
+    return 0;
+}
+static inline void publish(U *slot, U hash, U number)
+{
+    __atomic_store_n(slot, hash << 40 | (number + 1), __ATOMIC_RELEASE);
+}
+#endif
+
+static void flush(Thread *t)
+{
+    if (!t->kept) return;
+    U number = __atomic_fetch_add(&total, t->kept, __ATOMIC_RELAXED);
+    for (int at = 0; at < t->kept; at++) put_state(number + at, t->batch[at], t->parents[at]);
+    t->kept = 0;
+    if (number + BATCH >= room) pausing = 1;
+}
+
+/* Keep a new state inside the constraint. With one word a batch at a time. */
+static inline void keep(Thread *t, const Pending *p, U *slot)
+{
+    if (W == 1) {
+        memcpy(t->batch[t->kept], p->state, 8 * W);
+        t->parents[t->kept++] = p->parent;
+        if (t->kept == BATCH) flush(t);
+        return;
+    }
+    U number = __atomic_fetch_add(&total, 1, __ATOMIC_RELAXED);
+    put_state(number, p->state, p->parent);
+    publish(slot, p->hash, number);
+    if (number + BATCH >= room) pausing = 1;
+}
+
+static void keep_outside(const Pending *p, U *slot)
+{
+    U number = __atomic_fetch_add(&outside, 1, __ATOMIC_RELAXED);
+    U *place = segment(outer, number, 0);
+    if (!place) return;
+    memcpy(place, p->state, 8 * W);
+#if W > 1
+    publish(slot, p->hash, number | OUTER);
+#endif
+    if (total + number + BATCH >= room) pausing = 1;
+}
+
+static void note(Hit *hit, int why, uint32_t parent, uint32_t instance, const U *state)
+{
+    pthread_mutex_lock(&lock);
+    if (!hit->found) {
+        hit->why = why;
+        hit->parent = parent;
+        hit->instance = instance;
+        memcpy(hit->state, state, 8 * W);
+        __atomic_store_n(&hit->found, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* A property that has no value: Python raises, or the native engine cannot say. */
+static void raised_property(Thread *t, int number, int result, const Pending *p)
+{
+    if (result == LIMIT) { limited(); return; }
+    t->raised++;
+    note(&hits[WELL_DEFINED], number, p->parent, p->instance, p->state);
+}
+
+static inline int holds(Thread *t, int number, int result, const Pending *p)
+{
+    if (result < 0) raised_property(t, number, result, p);
+    return result == 1;
+}
+
+static void meet(Thread *t, const Pending *p, U *slot)
+{
+    const U *s = p->state;
+    int inside = 1;
+#define CHECK(k) inside = inside && holds(t, k, q##k(s, s), p);
+    CONSTRAINTS(CHECK)
+#undef CHECK
+    if (inside) keep(t, p, slot); else keep_outside(p, slot);
+#define CHECK(k) if (!hits[k].found) { int r = q##k(s, s); \
+    if (r < 0) raised_property(t, k, r, p); else if (!r) note(&hits[k], 0, p->parent, p->instance, s); }
+    INVARIANTS(CHECK)
+#undef CHECK
+#define CHECK(k) if (inside && !hits[k].found && holds(t, k, q##k(s, s), p)) \
+    note(&hits[k], 0, p->parent, p->instance, s);
+    REACHABLES(CHECK)
+#undef CHECK
+}
+
+static void flush(Thread *t);
+static void make_room(void);
+
+static inline void settle(Thread *t)
+{
+    Pending *p = &t->ring[t->first];
+    U *slot;
+    if (solo && pausing && !full && !unfit) { flush(t); make_room(); }
+    if (full || unfit) { t->waiting = 0; return; }
+    if (insert(p->state, p->hash, &slot)) meet(t, p, slot);
+    t->first = (t->first + 1) % RING;
+    t->waiting--;
+}
+
+static void drain(Thread *t) { while (t->waiting) settle(t); }
+
+static inline void wait_for(Thread *t, const U *w, uint32_t parent, U instance)
+{
+    if (t->waiting == RING) settle(t);
+    Pending *p = &t->ring[(t->first + t->waiting++) % RING];
+    for (int at = 0; at < W; at++) p->state[at] = w[at];
+    p->hash = hash_of(w);
+    p->parent = parent;
+    p->instance = instance;
+    __builtin_prefetch(table + bucket_of(p->hash) * 8, 1);
+}
+
+static inline void judge_step(Thread *t, const U *s, const U *w, U instance)
+{
+    (void)t; (void)s; (void)w; (void)instance;
+#define CHECK(k) if (!hits[k].found) { int r = q##k(s, w); if (r != 1) { \
+    Pending p = {.parent = t->at, .instance = instance}; memcpy(p.state, w, 8 * W); \
+    if (r < 0) { drain(t); raised_property(t, k, r, &p); } \
+    else note(&hits[k], 0, t->at, instance, w); } }
+    TRANSITIONS(CHECK)
+#undef CHECK
+}
+
+static inline void emit(Thread *t, const U *s, const U *w, U instance, int name)
+{
+    t->generated++;
+    t->enabled = 1;
+    if (!fires[name].found) note(&fires[name], 0, t->at, instance, w);
+    if (same(s, w)) return;
+    judge_step(t, s, w, instance);
+    wait_for(t, w, t->at, instance);
+}
+
+static void start_picks(Thread *t) { t->depth = t->known = 0; }
+
+/* The next choice of this run of a step; -1 when there are too many. */
+static L pick(Thread *t, L options)
+{
+    if (t->depth == PICKS) return -1;
+    if (t->depth == t->known) {
+        t->trail[t->known][0] = 0;
+        t->trail[t->known++][1] = options;
+    }
+    return t->trail[t->depth++][0];
+}
+
+/* Whether there is another vector of choices to run the step with. */
+static int again(Thread *t)
+{
+    t->known = t->depth;
+    t->depth = 0;
+    while (t->known && t->trail[t->known - 1][0] + 1 == t->trail[t->known - 1][1]) t->known--;
+    if (t->known) t->trail[t->known - 1][0]++;
+    return t->known > 0;
+}
+
+static void raised_step(Thread *t, const U *s, U instance)
+{
+    drain(t);
+    t->raised++;
+    note(&hits[WELL_DEFINED], -1, t->at, instance, s);
+}
+
+static void stuck(Thread *t, const U *s)
+{
+    if (hits[DEADLOCK].found || returned(s)) return;
+    drain(t);
+    Pending p = {.parent = t->at, .instance = NOBODY};
+    memcpy(p.state, s, 8 * W);
+    int may = 0;
+#define CHECK(k) may = may || holds(t, k, q##k(s, s), &p);
+    TERMINALS(CHECK)
+#undef CHECK
+    if (!may) note(&hits[DEADLOCK], 0, t->at, NOBODY, s);
+}
+
+static void *explore(void *given)
+{
+    Thread *t = given;
+    int ticks = 0;
+    while (!__atomic_load_n(&pausing, __ATOMIC_RELAXED)) {
+        if (t->next == t->end) {
+            U from = __atomic_fetch_add(&cursor, CHUNK, __ATOMIC_RELAXED);
+            if (from >= level_end) break;
+            t->next = from;
+            t->end = from + CHUNK < level_end ? from + CHUNK : level_end;
+        }
+        U s[W], before = t->raised;
+        t->at = t->next++;
+        memcpy(s, state_at(t->at), 8 * W);
+        t->enabled = 0;
+        expand(t, s);
+        if (!t->enabled && before == t->raised) stuck(t, s);
+        t->expanded++;
+        if (++ticks % 64 == 0 && now() > deadline) pausing = 1;
+    }
+    drain(t);
+    flush(t);
+    return 0;
+}
+
+static void start(Thread *t, const U *s)
+{
+    Pending p = {.parent = NOBODY, .instance = NOBODY, .hash = hash_of(s)};
+    memcpy(p.state, s, 8 * W);
+#define CHECK(k) { int r = q##k(s, s); if (r < 0) raised_property(t, k, r, &p); if (r != 1) return; }
+    INITIALS(CHECK)
+#undef CHECK
+    t->generated++;
+    wait_for(t, s, NOBODY, NOBODY);
+}
+
+static void reinsert(const U *w, U number)
+{
+    U *slot, hash = hash_of(w);
+    if (insert(w, hash, &slot)) publish(slot, hash, number);
+}
+
+static void *rehash(void *given)
+{
+    enum { AHEAD = 16, SPAN = 4096 };
+    (void)given;
+    U count = total + outside, from;
+    while ((from = __atomic_fetch_add(&rehash_at, SPAN, __ATOMIC_RELAXED)) < count) {
+        U end = from + SPAN < count ? from + SPAN : count;
+        for (U at = from; at < end + AHEAD; at++) {
+#define STATE(n) ((n) < total ? state_at(n) : outer[((n) - total) / SEGMENT] + ((n) - total) % SEGMENT * W)
+            if (at < end) __builtin_prefetch(table + bucket_of(hash_of(STATE(at))) * 8, 1);
+            if (at < from + AHEAD) continue;
+            U n = at - AHEAD;
+#if W == 1
+            reinsert(STATE(n), n);
+#else
+            reinsert(STATE(n), n < total ? n : (n - total) | OUTER);
+#endif
+        }
+    }
+    return 0;
+}
+
+static void together(int count, void *(*work)(void *))
+{
+    solo = count == 1;
+    int made[MAX_THREADS];
+    for (int at = 1; at < count; at++)
+        made[at] = !pthread_create(&threads[at].id, 0, work, &threads[at]);
+    work(&threads[0]);
+    for (int at = 1; at < count; at++)
+        if (made[at]) pthread_join(threads[at].id, 0); else work(&threads[at]);
+    solo = 1;
+}
+
+static int fits(U new_buckets)
+{
+    return memory_used - buckets * 64 + new_buckets * 64 + SEGMENT * ROW <= memory_limit;
+}
+
+static int resized(U new_buckets)
+{
+    if (table) { munmap(table, buckets * 64); memory_used -= buckets * 64; }
+    table = pages(new_buckets * 64);
+    buckets = new_buckets;
+    if (!table) return 0;
+    rehash_at = 0;
+    together(total + outside > 100000 ? thread_count : 1, rehash);
+    return 1;
+}
+
+/* Make room for more states; 0 when memory ends. */
+static int grow(void)
+{
+    static const int shares[] = {100, 40, 20, 8};
+    for (int at = buckets < (1 << 17) ? 0 : 1; at < 4; at++) {
+        U wanted = buckets + buckets * shares[at] / 100 + 1, old = buckets;
+        if (!fits(wanted)) continue;
+        if (resized(wanted)) return 1;
+        if (!resized(old)) return 0;
+    }
+    return 0;
+}
+
+static void set_room(void)
+{
+    U slots = buckets * 8, tight = slots - slots / 10;
+    U spare = memory_limit > memory_used ? (memory_limit - memory_used) / ROW : 0;
+    U segment_rest = SEGMENT - total % SEGMENT, most = total + outside + segment_rest + spare;
+    room = tight < most ? tight : most;
+    if (room > 0xfffffff0u) room = 0xfffffff0u;
+}
+
+static void make_room(void)
+{
+    U margin = BATCH * (U)(thread_count + 1);
+    if (total + outside + margin < room) return;
+    if (total + outside + margin >= 0xf0000000u || !grow()) { full = 1; return; }
+    set_room();
+    if (total + outside + margin >= room) full = 1;
+}
+
+/* Prepare the one search of this library. Returns 0 when there is no memory, or no second one. */
+int rf_open(U memory, int cores)
+{
+    if (active) return 0;
+    thread_count = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : cores;
+    memory_limit = memory;
+    if (!resized(1 << 11)) return 0;
+    set_room();
+    deadline = 1e300;
+    Thread *t = &threads[0];
+    starts(t);
+    drain(t);
+    flush(t);
+    level_end = total;
+    depth = total > 0;
+    active = 1;
+    return 1;
+}
+
+/* Whether the table is so large that threads can share it without asking for room all the time. */
+static int wide_enough(void)
+{
+    U wanted = 1 << 17;
+    if (thread_count == 1) return 0;
+    if (buckets >= wanted) return 1;
+    if (!fits(wanted) || !resized(wanted)) return 0;
+    set_room();
+    return 1;
+}
+
+/* Search on for about so many seconds. */
+void rf_advance(double seconds)
+{
+    deadline = now() + seconds;
+    while (!done_all && !unfit && !full) {
+        pausing = 0;
+        make_room();
+        if (full) break;
+        int left = 0;
+        for (int at = 0; at < active; at++) left |= threads[at].next < threads[at].end;
+        if (!left && cursor >= level_end) {
+            if (total == level_end) { done_all = 1; break; }
+            cursor = level_end;
+            level_end = total;
+            depth++;
+            active = level_end - cursor >= PARALLEL && wide_enough() ? thread_count : 1;
+        }
+        together(active, explore);
+        if (now() > deadline) break;
+    }
+}
+
+/* distinct, generated, depth, expanded, outside, raised, finished, full, unfit, bytes, decided */
+void rf_counts(U *out)
+{
+    U generated = 0, raised = 0, expanded = 0, decided = 0;
+    for (int at = 0; at < thread_count; at++) {
+        generated += threads[at].generated;
+        raised += threads[at].raised;
+        expanded += threads[at].expanded;
+    }
+    for (int at = 0; at < PROPERTIES + 2; at++) decided += hits[at].found;
+    U found[] = {total, generated, depth, expanded, outside, raised, done_all, full, unfit,
+                 buckets * 64, (total + outside) * ROW, memory_used, decided};
+    memcpy(out, found, sizeof found);
+}
+
+/* A decision on a property (or a step's first time): found, why, parent, instance, the state. */
+void rf_hit(int fired, int number, U *out)
+{
+    Hit *hit = fired ? &fires[number] : &hits[number];
+    out[0] = hit->found;
+    out[1] = (U)(L)hit->why;
+    out[2] = hit->parent;
+    out[3] = hit->instance;
+    memcpy(out + 4, hit->state, 8 * W);
+}
+
+/* A state by its number, and the number of its parent. */
+U rf_state(U number, U *out)
+{
+    memcpy(out, state_at(number), 8 * W);
+    return parents[number / SEGMENT][number % SEGMENT];
+}

@@ -1,0 +1,152 @@
+"""The native engine and the plain one agree: states, counts, verdicts and traces.
+
+Random machines are compiled without optimisation. Where both searches end, everything that they
+report is equal, the traces too; larger ones are compared as far as the plain engine comes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_machine_meanings import executed, loaded  # type: ignore[import-not-found]
+
+from refute.machine import Model
+from refute.specs.library.allocator import SchedulingAllocator, SimpleAllocator
+from refute.specs.library.chang_roberts import ChangRoberts
+from refute.specs.library.dining_philosophers import DiningPhilosophers
+from refute.specs.library.inner_fifo import InnerFIFO
+from refute.specs.library.paxos import Paxos
+from refute.specs.library.two_phase_commit import TwoPhase
+from refute.verifiers.model.native.compiler import QUICK
+from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.model.native.here import native_search
+from refute.verifiers.model.search import Search
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds of tests are not kept with the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+CASES = Path(__file__).parents[1] / "cases" / "machines"
+STATES = 300  # expanded by the plain engine at most
+SEEDS = 84
+CHUNK = 12
+
+
+def reported(search: Any) -> dict[str, Any]:
+    """What both engines report; the order in which steps first fired is the plain engine's own."""
+    found = dict(search.report())
+    found["fired"] = sorted(map(repr, found.get("fired", ())))
+    return {k: v for k, v in found.items() if k not in ("bytes", "unfit")}
+
+
+def compared(model: Model) -> str:
+    """How the engines were compared: "whole", "part" or why the native one declined."""
+    try:
+        native = native_search(model.ir, flags=QUICK)
+    except Unsuited as why:
+        return str(why)
+    plain = Search(model.ir)
+    while plain.at < min(len(plain.states), STATES):
+        if plain.at == plain.level_end:
+            plain.level_end = len(plain.states)
+            plain.depth += 1
+        plain.expand(plain.at)
+        plain.at += 1
+    plain.finished = plain.at == len(plain.states)
+    native.advance(5.0 if plain.finished else 0.1)
+    assert not native.statistics()["unfit"]
+    if plain.finished:
+        assert reported(native) == reported(plain)
+    known = min(len(plain.states), native.statistics()["distinct"])
+    for number in range(known):
+        words, parent = native.library.state(number)
+        assert native.layout.unpack(words) == plain.states[number]
+        assert plain.links[number][0] == (parent if parent < 0xFFFFFFFF else -1)
+    return "whole" if plain.finished else "part"
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+def test_random_machines_are_searched_alike(first: int, tmp_path: Path) -> None:
+    ways = []
+    for seed in range(first, first + CHUNK):
+        module = loaded(tmp_path, seed)
+        try:
+            ways.append(compared(module.M.build()))
+        finally:
+            del sys.modules[module.__name__]
+    assert set(ways) <= {"whole", "part"}
+    assert ways.count("whole") >= CHUNK // 4
+
+
+PUBLISHED = [
+    (TwoPhase.build(RM=3), (288, 1146, 11)),
+    (TwoPhase.build(RM=7), (296_448, 2_744_706, 23)),
+    (DiningPhilosophers.build(NP=5), (67, 336, 29)),
+    (ChangRoberts.build(N=3), (137, 227, 13)),
+    (SchedulingAllocator.build(), (1690, 5854, 20)),
+    (SimpleAllocator.build(), (400, 1633, 12)),
+    (InnerFIFO.build(), (3864, 9660, 19)),
+    (Paxos.build(), (3921, 23563, 90)),
+]
+
+
+@pytest.mark.parametrize(("model", "expected"), PUBLISHED, ids=repr)
+def test_published_counts(model: Model, expected: tuple[int, int, int]) -> None:
+    found = native_search(model.ir).advance(60.0)
+    assert (found["distinct"], found["generated"]) == expected[:2]
+    assert found["finished"] and not found["raised"]
+
+
+def planted() -> list[Model]:
+    import importlib.util
+
+    models = []
+    for name in ("planted_machines", "folds"):
+        spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
+        assert spec is not None
+        module = executed(name, spec)
+        found = [c for c in vars(module).values() if getattr(c, "__module__", "") == name]
+        models += [c.build() for c in found if hasattr(c, "build")]
+    return models
+
+
+@pytest.mark.parametrize("model", planted(), ids=repr)
+def test_planted_machines_are_reported_alike(model: Model) -> None:
+    native, plain = native_search(model.ir, flags=QUICK), Search(model.ir)
+    native.advance(20.0)
+    plain.advance(20.0)
+    assert reported(native) == reported(plain)
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_threads_find_the_same_states(words: int) -> None:
+    one, two = (native_search(wide(words), cores=n, flags=("-O1", *QUICK[1:])) for n in (1, 2))
+    assert one.layout.words == words
+    for search in (one, two):
+        search.advance(60.0)
+    assert two.statistics() | {"bytes": 0} == one.statistics() | {"bytes": 0}
+    states = [{s.library.state(n)[0] for n in range(40_000)} for s in (one, two)]
+    assert len(states[0]) == len(states[1]) == 40_000
+    levels = [len(s.report()["hits"]["can_commit"]["steps"]) for s in (one, two)]
+    assert levels == [23, 23]
+
+
+def wide(words: int) -> Any:
+    """Two-phase commit with seven managers, in states of one word or with unused variables."""
+    import dataclasses
+
+    from refute.specs.machine import types as t
+    from refute.specs.machine.ir import Variable
+
+    ir = TwoPhase.build(RM=7).ir
+    extra = [Variable(f"unused{n}", t.Int(0, 2**60), (n,)) for n in range(words - 1)]
+    return dataclasses.replace(ir, variables=(*ir.variables, *extra))

@@ -1,0 +1,170 @@
+"""The native engine in the checker: when it runs, what it finds, and how it gives way."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from refute.budget import Budget
+from refute.check import check
+from refute.claim import Claim, Verdict
+from refute.evidence import Evidence
+from refute.specs.library.two_phase_commit import TwoPhase
+from refute.specs.machine.asking import find_machines
+from refute.verifiers.model import exploring
+from refute.verifiers.model.engine import ModelChecker
+from refute.verifiers.model.exploring import NATIVE, PLAIN, Choice
+from refute.verifiers.model.native import compiler
+from refute.verifiers.model.native.compiler import QUICK, built, cache_directory
+from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.model.native.here import native_search
+
+CASES = Path(__file__).parents[1] / "cases" / "machines"
+BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("PATH", "")
+    compiler.compiler.cache_clear()
+    yield
+    compiler.compiler.cache_clear()
+
+
+def judged(
+    name: str, props: tuple[str, ...] = (), engine: str = "native", budget: Budget = BUDGET
+) -> dict[str, Evidence]:
+    """Evidence by property, from the file of native machines."""
+    file = CASES / "native_machines.py"
+    machines = find_machines(file, CASES, (".",), {}, name)
+    chosen: list[Claim] = [
+        c for c in machines.claims if not props or c.statement.params["prop"] in props
+    ]
+    checker = ModelChecker(Choice(engine))
+    results = check(chosen, budget, machines.site, engines=lambda _: (checker,))
+    names = (str(c.statement.params["prop"]) for c in chosen)
+    return dict(zip(names, results, strict=True))
+
+
+def test_a_broken_invariant_comes_with_a_shortest_replayed_trace() -> None:
+    evidence = judged("Tokens")["few"]
+    assert evidence.verdict is Verdict.REFUTED and evidence.engine == NATIVE
+    assert evidence.witness is not None and not evidence.witness.flaky
+    assert len(evidence.witness.counterexample.steps) == 5
+    assert evidence.witness.counterexample.engine == NATIVE
+
+
+def test_a_sound_machine_is_exhausted() -> None:
+    evidence = judged("Tokens")
+    for prop in ("bounded", "deadlock-free", "well_defined"):
+        assert evidence[prop].verdict is Verdict.EXHAUSTED and evidence[prop].engine == NATIVE
+        assert evidence[prop].statistics["distinct"] == 4096
+
+
+def test_a_small_machine_needs_no_compiler(no_compiler: None) -> None:
+    evidence = judged("Overflows", ("positive",), "auto")["positive"]
+    assert evidence.engine == PLAIN
+    assert evidence.verdict is Verdict.EXHAUSTED
+    assert "native" not in evidence.scope.text
+
+
+def test_without_a_compiler_the_evidence_says_so(
+    no_compiler: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
+    evidence = judged("Tokens", ("bounded",), "auto")["bounded"]
+    assert evidence.engine == PLAIN and evidence.verdict is Verdict.EXHAUSTED
+    assert "no C compiler was found" in evidence.scope.text
+
+
+def test_what_has_no_packed_form_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
+    evidence = judged("Wide", ("odd",), "auto")["odd"]
+    assert evidence.engine == PLAIN and evidence.verdict is Verdict.EXHAUSTED
+    assert "chosen: Set[0..9999]" in evidence.scope.text
+    assert judged("Wide", ("odd",))["odd"].verdict is Verdict.UNKNOWN
+
+
+def test_a_number_beyond_its_bits_gives_way_to_the_plain_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
+    evidence = judged("Overflows", ("positive",), "auto")["positive"]
+    assert evidence.engine == PLAIN and evidence.verdict is Verdict.EXHAUSTED
+    assert "it met what it cannot hold" in evidence.scope.text
+
+
+def test_a_library_that_crashes_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = exploring.program
+    start = "static void start(Thread *t, const U *s)\n{"
+    monkeypatch.setattr(
+        exploring,
+        "program",
+        lambda *given: program(*given).replace(start, start + " __builtin_trap();"),
+    )
+    evidence = judged("Tokens", ("bounded",))["bounded"]
+    assert evidence.verdict is Verdict.UNKNOWN
+    assert "SIG" in evidence.reason
+
+
+def test_a_library_that_lies_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = exploring.program
+    head = "static int q0(const U *s, const U *n)\n{"
+    monkeypatch.setattr(
+        exploring, "program", lambda *given: program(*given).replace(head, head + " return 0;")
+    )
+    evidence = judged("Tokens", ("bounded",))["bounded"]
+    assert evidence.verdict is Verdict.UNKNOWN
+    assert "a bug of refute: the engines disagree" in evidence.reason
+
+
+def test_memory_that_ends_is_unknown_with_what_was_covered() -> None:
+    search = native_search(TwoPhase.build(RM=7).ir, memory=12 * 2**20, flags=QUICK)
+    found = search.advance(60.0)
+    assert found["full"] and not found["finished"]
+    assert 1000 < found["distinct"] < 296_448
+    assert found["left"] > 0 and found["bytes"] < 4 * 2**20
+
+
+def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
+    evidence = judged("Endless", ("always",), budget=Budget(cpu_s=1.0, wall_s=3.0))["always"]
+    assert evidence.verdict is Verdict.UNKNOWN and evidence.engine == NATIVE
+    assert "the budget ended after" in evidence.reason
+    assert evidence.tried > 1000
+
+
+def test_builds_are_kept_by_content_and_private() -> None:
+    text = "int rf_nothing(void) { return 3; }"
+    with built(text, QUICK) as first, built(text, QUICK) as again:
+        assert first == again and first.parent == cache_directory()
+        before = first.stat().st_ino
+    with built(text + "\n", QUICK) as other:
+        assert other != first and first.stat().st_ino == before
+    cache = cache_directory()
+    assert cache is not None
+    assert stat.S_IMODE(cache.stat().st_mode) & 0o077 == 0
+    assert [p for p in cache.iterdir() if p.suffix != ".so"] == []
+
+
+def test_a_cache_that_others_may_write_to_is_not_used() -> None:
+    cache = cache_directory()
+    assert cache is not None
+    cache.chmod(0o777)
+    assert cache_directory() is None
+    with built("int rf_nothing(void) { return 4; }", QUICK) as path:
+        assert cache not in path.parents and os.access(path, os.R_OK)
+    assert not path.exists()
+
+
+def test_a_text_that_does_not_compile_is_declined() -> None:
+    with pytest.raises(Unsuited, match="status"), built("int f( {", QUICK):
+        pass
