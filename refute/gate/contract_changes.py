@@ -16,10 +16,10 @@ from refute.change.units import pieces
 from refute.claim import Claim
 from refute.closure import module_file, module_names, parse
 from refute.errors import RefuteError
-from refute.gate.loading import Loading
 from refute.gate.session import Session
 from refute.record import SpecEvent
 from refute.specs.contract import KIND
+from refute.specs.contract_loading import Loading
 from refute.specs.contract_meaning import meaning_of
 
 
@@ -72,16 +72,19 @@ def _loading_events(session: Session, files: frozenset[str]) -> Iterator[SpecEve
     """Changed code that runs when a module is loaded beside the judge, and is not quiet."""
     modules = {path: parse((session.head_dir / path).read_bytes()) for path in sorted(files)}
     loading = Loading({path: tree for path, tree in modules.items() if tree is not None})
-    changed = [c.path for c in session.changes if c.path in loading.pieces]
+    changed = [c.path for c in session.changes if c.path in loading.modules]
     for path in changed:
         known: frozenset[str] = frozenset()
         if path in session.base.entries:
             before = parse((session.base_dir / path).read_bytes())
             known = frozenset(p.text for p in pieces(before)) if before is not None else known
-        for piece, why in loading.loud(path, known):
-            detail = f"{why} when the module is loaded beside its contracts"
-            thing = f"{path}:{piece.qualname}"
-            yield SpecEvent("changed", thing, detail, path, piece.node.lineno)
+        for piece in pieces(loading.modules[path]):
+            new = piece.text not in known
+            why = loading.why(path, piece.qualname, piece.node) if new else ""
+            if why:
+                detail = f"{why} when the module is loaded beside its contracts"
+                thing = f"{path}:{piece.qualname}"
+                yield SpecEvent("changed", thing, detail, path, piece.node.lineno)
 
 
 def _shadow_events(session: Session, files: frozenset[str]) -> Iterator[SpecEvent]:

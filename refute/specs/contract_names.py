@@ -96,7 +96,7 @@ def names_of(module: ast.Module) -> Names:
     """What the module's top-level statements bind, those inside of `if` and `try` too."""
     imported: dict[str, str] = {}
     bound: dict[str, list[ast.AST]] = {}
-    for statement in _statements(module.body):
+    for statement in statements(module.body):
         for name, origin in _imports(statement):
             if origin.partition(".")[0] == LIBRARY:
                 imported[name] = origin
@@ -113,23 +113,23 @@ def definitions(module: ast.Module) -> Iterator[tuple[str, Definition]]:
 
 
 def _definitions(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, Definition]]:
-    for node in _statements(body):
+    for node in statements(body):
         if isinstance(node, Definition):
             yield prefix + node.name, node
             if isinstance(node, ast.ClassDef):
                 yield from _definitions(node.body, f"{prefix}{node.name}.")
 
 
-def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a block and of the blocks inside it, but not of definitions."""
     for node in body:
         yield node
         if isinstance(node, Definition):
             continue
         for field in ("body", "orelse", "finalbody"):
-            yield from _statements(getattr(node, field, ()))
+            yield from statements(getattr(node, field, ()))
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from _statements(part.body)
+            yield from statements(part.body)
 
 
 def _imports(node: ast.stmt) -> Iterator[tuple[str, str]]:

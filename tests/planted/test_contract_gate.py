@@ -12,12 +12,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "unit"))
 from scratch_repo import Scratch
 
 from refute.budget import Budget
+from refute.change.units import pieces
 from refute.claim import Verdict
 from refute.closure import parse
 from refute.errors import Unsupported
 from refute.gate.flow import gate
-from refute.gate.loading import Loading
 from refute.record import Run
+from refute.specs.contract_loading import Loading, rebinding_in
 from refute.specs.contract_meaning import meaning_of
 from refute.verifiers import Verifier
 from refute.verifiers.contracts.sampling import ContractSampling
@@ -219,8 +220,32 @@ def test_code_that_only_defines_is_not(added: str) -> None:
 def loud(text: str) -> list[str]:
     before, after = parse(BITMAP.encode()), parse(text.encode())
     assert before is not None and after is not None
-    known = frozenset(p.text for p in Loading({"bitmap.py": before}).pieces["bitmap.py"])
-    return [why for _, why in Loading({"bitmap.py": after}).loud("bitmap.py", known)]
+    known = {piece.text for piece in pieces(before)}
+    loading = Loading({"bitmap.py": after})
+    new = [piece for piece in pieces(after) if piece.text not in known]
+    return [why for p in new if (why := loading.why("bitmap.py", p.qualname, p.node))]
+
+
+REBINDING = [
+    "globals()['words_for'] = print\n",
+    "import sys\nsetattr(sys.modules[__name__], 'WORD', 9)\n",
+    "rules.are_bits = print\n",
+    "def late(module):\n    module.are_bits = print\n\n\nlate(rules)\n",
+    "def keep(f):\n    f.__globals__['WORD'] = 9\n    return f\n\n\n@keep\ndef g(): ...\n",
+    "class A:\n    exec('WORD = 9', globals())\n",
+]
+
+
+@pytest.mark.parametrize("added", REBINDING)
+def test_a_proof_does_not_trust_names_that_may_be_rebound(tmp_path: Path, added: str) -> None:
+    (tmp_path / "bitmap.py").write_text(BITMAP + added, encoding="utf-8")
+    assert "may rebind its names" in rebinding_in(tmp_path, ["bitmap.py"])
+
+
+@pytest.mark.parametrize("added", [*QUIET, "import logging\nlogging.basicConfig()\n"])
+def test_and_trusts_all_others(tmp_path: Path, added: str) -> None:
+    (tmp_path / "bitmap.py").write_text(BITMAP + added, encoding="utf-8")
+    assert rebinding_in(tmp_path, ["bitmap.py"]) == ""
 
 
 def lying_decorator(text: str) -> str:

@@ -21,6 +21,7 @@ from refute.replay import Replayer
 from refute.sandbox import Limits, Worker, open_worker
 from refute.site import Site
 from refute.specs.contract import KIND
+from refute.specs.contract_loading import rebinding_in
 from refute.specs.contract_reading import Reading, reading_of
 from refute.verifiers import Progress
 from refute.verifiers.contracts.player import ContractPlayer
@@ -74,6 +75,9 @@ class Prover:
         wall_s = min(budget.wall_s, MOST_WALL_S)
         try:
             reading = reading_of(claim, site)
+            unseen = rebinding_in(site.subject_tree, site.subject_closure(claim).files)
+            if unseen:
+                return Finding(self.name, self.version, Verdict.UNKNOWN, reason=unseen)
             order = {
                 "subject": claim.subject,
                 "raises": list(reading.raises),

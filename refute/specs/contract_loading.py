@@ -1,19 +1,23 @@
-"""What code does when its module is loaded, beside a judge that lives in the same module.
+"""What code does when its module is loaded, besides defining things.
 
 A contract's conditions are evaluated in a worker that has imported the module they stand in. Code
 that runs there could give `all` another meaning, so a change may bring only what defines: bindings
 of values that pure functions compute, functions, classes, imports. Functions of the tree that run
 at that moment are held to the same. It errs towards too much: what is not known to be quiet is
 reported, and a person looks at it.
+
+A proof reads what names mean from the syntax tree. `rebinding` lists what could make that wrong:
+code that runs while a module is loaded and can give a name another value without an assignment.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from refute.change.units import CLASS, FUNCTION, Function, Piece, pieces
-from refute.specs.contract_names import LIBRARY, module_imports
+from refute.closure import parse
+from refute.specs.contract_names import LIBRARY, definitions, module_imports, statements
 
 SHOWN = 60
 # Builtins that do nothing but compute; what they are given is looked at too.
@@ -28,34 +32,92 @@ _QUIET = """
     functools hashlib itertools logging math operator pathlib re stat string struct textwrap typing
     uuid zlib
 """
+# Names that reach the names of a module.
+_REBINDERS = (
+    "setattr delattr exec eval globals vars locals __import__ __setattr__ __dict__ __globals__"
+)
+_REBINDING = frozenset(_REBINDERS.split())
 _LIBRARIES = frozenset({*_QUIET.split(), LIBRARY, "refute.specs.contract"})
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
 
 
 class Loading:
-    """What the files that are loaded together do at that moment."""
+    """What the files that are loaded together do at that moment. modules: path → syntax tree."""
 
     def __init__(self, modules: Mapping[str, ast.Module]) -> None:
-        """modules: path → syntax tree; docstrings are taken out of it in place."""
-        self.pieces = {path: pieces(module) for path, module in modules.items()}
-        self.quiet = {path: _quiet_names(module) for path, module in modules.items()}
-        self.running = _running(self.pieces.values())
+        self.modules = modules
+        self.definitions = {path: list(definitions(tree)) for path, tree in modules.items()}
+        self.quiet = {path: _quiet_names(tree) for path, tree in modules.items()}
+        self.running = self._running()
         self.calm = self._calm()
+
+    def why(self, path: str, qualname: str, node: ast.stmt) -> str:
+        """What a statement of the file does besides defining something; "" for nothing."""
+        quiet = self.quiet[path] | self.calm
+        why = _loud(node, quiet)
+        if not why and isinstance(node, Function) and self._runs(qualname):
+            why = _loud_body(node, quiet)
+        return why
+
+    def rebinding(self) -> Iterator[tuple[str, int, str]]:
+        """(path, line, text) of what runs while loading and may rebind a name unseen."""
+        for path, tree in self.modules.items():
+            imported = {
+                name
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Import | ast.ImportFrom)
+                for _, (name, _) in module_imports(node, "")
+            }
+            for node, others in self._evaluated(path):
+                if _rebinds(node, imported | others):
+                    yield path, getattr(node, "lineno", 1), ast.unparse(node)[:SHOWN]
+
+    def _evaluated(self, path: str) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+        """The nodes of a file that are evaluated while it is loaded, as far as names tell.
+
+        With each the parameters around it, which may be any module.
+        """
+        for statement in _top(self.modules[path]):
+            yield from ((node, frozenset()) for node in _at_load(statement))
+        for qualname, definition in self.definitions[path]:
+            if isinstance(definition, Function) and self._runs(qualname):
+                names = {a.arg for a in ast.walk(definition.args) if isinstance(a, ast.arg)}
+                others = frozenset(names - {"self", "cls"})
+                yield from ((node, others) for node in ast.walk(definition))
+
+    def _running(self) -> frozenset[str]:
+        """Last parts of the names of all that is called while the files are loaded."""
+        bodies: dict[str, list[ast.AST]] = {}
+        called: set[str] = set()
+        for path, tree in self.modules.items():
+            for qualname, definition in self.definitions[path]:
+                for name in qualname.split("."):
+                    bodies.setdefault(name, []).append(definition)
+            for statement in _top(tree):
+                called |= _called(_at_load(statement))
+        todo = list(called)
+        while todo:
+            for node in bodies.get(todo.pop(), ()):
+                new = _called(ast.walk(node)) - called
+                called |= new
+                todo += new
+        return frozenset(called)
 
     def _calm(self) -> frozenset[str]:
         """Names of the functions and classes that run while loading and touch nothing else."""
-        nodes = [
-            (path, frozenset(piece.qualname.split(".")), piece.node)
-            for path, found in self.pieces.items()
-            for piece in found
-            if piece.kind in (FUNCTION, CLASS) and self._runs(piece)
+        found = [
+            (path, frozenset(qualname.split(".")), node)
+            for path, inside in self.definitions.items()
+            for qualname, node in inside
+            if self._runs(qualname)
         ]
-        calm = {name for _, names, _ in nodes for name in names}
+        calm = {name for _, names, _ in found for name in names}
         while True:
             quiet = {path: names | calm for path, names in self.quiet.items()}
             loud = {
                 name
-                for path, names, node in nodes
+                for path, names, node in found
                 if isinstance(node, Function) and _loud_body(node, quiet[path])
                 for name in names
             }
@@ -63,37 +125,37 @@ class Loading:
                 return frozenset(calm)
             calm -= loud
 
-    def _runs(self, piece: Piece) -> bool:
-        return bool(set(piece.qualname.split(".")) & self.running)
-
-    def loud(self, path: str, known: frozenset[str]) -> Iterator[tuple[Piece, str]]:
-        """Pieces of the file, whose text is not known, that do more than define something."""
-        quiet = self.quiet[path] | self.calm
-        for piece in self.pieces[path]:
-            if piece.text in known:
-                continue
-            why = _loud(piece.node, quiet)
-            if not why and isinstance(piece.node, Function) and self._runs(piece):
-                why = _loud_body(piece.node, quiet)
-            if why:
-                yield piece, why
+    def _runs(self, qualname: str) -> bool:
+        return bool(set(qualname.split(".")) & self.running)
 
 
-def _running(files: Iterable[Sequence[Piece]]) -> frozenset[str]:
-    """Last parts of the names of all that is called while the files are loaded."""
-    bodies: dict[str, list[ast.AST]] = {}
-    called: set[str] = set()
-    for piece in (piece for found in files for piece in found):
-        for name in piece.qualname.split("."):
-            bodies.setdefault(name, []).append(piece.node)
-        called |= _called(_at_load(piece.node))
-    todo = list(called)
+def rebinding_in(tree: Path, files: Iterable[str]) -> str:
+    """The first thing in these files that may rebind a name unseen, with path:line; "" for none."""
+    parsed = {path: parse((tree / path).read_bytes()) for path in files if path.endswith(".py")}
+    loading = Loading({path: module for path, module in parsed.items() if module is not None})
+    for path, line, text in loading.rebinding():
+        return f"{path}:{line}: {text} runs when the module is loaded and may rebind its names"
+    return ""
+
+
+def _top(module: ast.Module) -> Iterator[ast.stmt]:
+    """The statements that are reached while the module is loaded, those of classes too."""
+    todo: list[ast.stmt] = list(module.body)
     while todo:
-        for node in bodies.get(todo.pop(), ()):
-            new = _called(ast.walk(node)) - called
-            called |= new
-            todo += new
-    return frozenset(called)
+        for node in statements([todo.pop()]):
+            yield node
+            todo += node.body if isinstance(node, ast.ClassDef) else []
+
+
+def _rebinds(node: ast.AST, imported: set[str]) -> bool:
+    """Whether a node may give a name of some module another meaning without assigning to it."""
+    if isinstance(node, ast.Name):
+        return node.id in _REBINDING
+    if not isinstance(node, ast.Attribute):
+        return False
+    if node.attr in _REBINDING or (node.attr == "modules" and ast.unparse(node.value) == "sys"):
+        return True
+    return not isinstance(node.ctx, ast.Load) and ast.unparse(node.value).split(".")[0] in imported
 
 
 def _at_load(node: ast.stmt) -> Iterator[ast.AST]:
