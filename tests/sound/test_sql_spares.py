@@ -35,7 +35,7 @@ def test_sqlite_that_works_backwards_agrees_with_itself() -> None:
     drawn = itertools.chain(featured(7, SHAPE, 4), cases(7, SHAPE))
     setup: list[str] = []
     tried = reordered = opened = 0
-    for case in itertools.islice(drawn, 1500):
+    for case in itertools.islice(drawn, 1000):
         if case["setup"] != setup:
             setup = case["setup"]
             usual, other = SQLite(), backwards(setup)
@@ -48,8 +48,8 @@ def test_sqlite_that_works_backwards_agrees_with_itself() -> None:
         tried += 1
         opened += compared.status == "open"
         reordered += left != right
-    assert tried >= 1490
-    assert reordered >= 150  # or the test would say nothing
+    assert tried >= 990
+    assert reordered >= 100  # or the test would say nothing
     assert opened <= 5  # or the comparison would
 
 
@@ -57,9 +57,9 @@ def test_sqlite_that_works_backwards_agrees_with_itself() -> None:
 def test_a_sound_engine_is_spared(engine: str) -> None:
     features = [name for name in FEATURES if name != "violation"]
     statement = AgreesWithSQLite(f"planted:{engine}", features=features, must_support="all")
-    budget = Budget(cases=400, wall_s=60.0, cpu_s=60.0)
+    budget = Budget(cases=250, wall_s=60.0, cpu_s=60.0)
     [evidence] = check(claim("it", statement), budget, SITE)
     assert evidence.verdict is Verdict.SURVIVED, evidence.reason
-    assert evidence.tried == 400
+    assert evidence.tried == 250
     assert evidence.statistics["refused"] == 0
     assert evidence.statistics["open"] <= 4

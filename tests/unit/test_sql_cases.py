@@ -18,6 +18,7 @@ from refute.fuzz.sql.features import (
     PROBES,
     TABLE_PROBES,
     features_of,
+    speaks_of,
     supported,
 )
 from refute.fuzz.sql.queries import cases, featured
@@ -168,3 +169,19 @@ def test_a_statement_is_plain_and_names_what_it_leaves_out() -> None:
     assert AgreesWithSQLite("engine:connect").text == "engine:connect answers as SQLite does"
     with pytest.raises(IllegalClaim, match="module:function"):
         AgreesWithSQLite("cmd:sqlite3")
+
+
+def test_a_claim_speaks_of_what_it_generates_and_of_nothing_else() -> None:
+    some = frozenset({"left-join", "order-by", "having", "group-by", "aggregate"})
+    for case in [*first(40, Shape(some, 2, 4)), *featured(1, Shape(some, 2, 4), 1)]:
+        assert speaks_of(some, case["setup"], case["query"])
+    for case in [*first(60), *featured(2, ALL, 1)]:
+        assert speaks_of(ALL.features, case["setup"], case["query"])
+    table = ["CREATE TABLE t (a INTEGER)"]
+    assert speaks_of(some, table, "SELECT a FROM t ORDER BY a")
+    assert not speaks_of(some, table, "SELECT a FROM t LIMIT 1")
+    assert not speaks_of(some, table, "SELECT COUNT(*) FROM t HAVING COUNT(*) > 1")
+    assert not speaks_of(ALL.features, table, "SELECT sqlite_version()")
+    assert not speaks_of(ALL.features, table, "DELETE FROM t")
+    assert not speaks_of(ALL.features, table, "SELECT a FROM t; SELECT a FROM t")
+    assert not speaks_of(ALL.features, [*table, "DROP TABLE t"], "SELECT 1")

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from refute.oracles.sql.compare import compare
+from refute.oracles.sql.compare import compare, overflow_is_open
 from refute.oracles.sql.sqlite import SQLite
 
 NUMBERS = ["CREATE TABLE t (a, b)", "INSERT INTO t VALUES (1, 10), (2, 20), (2, 21), (NULL, 30)"]
 TEXTS = ["CREATE TABLE t (a TEXT COLLATE NOCASE, b)", "INSERT INTO t VALUES ('x', 1), ('X', 1)"]
+REALS = ["CREATE TABLE t (a REAL, b INTEGER)", "INSERT INTO t VALUES (5.0, 5)"]
 FLOATS = ["CREATE TABLE t (a)", "INSERT INTO t VALUES (0.1), (0.2), (0.3), (1e10)"]
 
 DOWN = [[2], [2], [1], [None]]
@@ -59,6 +60,9 @@ def status(setup: list[str], query: str, rows: list[Any], names: int | None = No
         # but only where there are several
         (NUMBERS, "SELECT DISTINCT b FROM t WHERE a = 1", [[10]], [[10.0]]),
         (TEXTS, "SELECT DISTINCT a FROM t WHERE a = 'x' COLLATE BINARY", [["x"]], [["X"]]),
+        # SQLite shows 5 for a stored 5.0 here, and 5.0 without the HAVING
+        (REALS, "SELECT a FROM t GROUP BY a HAVING a IN (SELECT b FROM t)", [[5.0]], [[6.0]]),
+        (REALS, "SELECT a FROM t GROUP BY a", [[5.0]], [[5]]),
         # types of values
         (NUMBERS, "SELECT a FROM t WHERE b = 10", [[1]], [["1"]]),
         (NUMBERS, "SELECT 'a'", [["a"]], [[b"a"]]),
@@ -95,6 +99,15 @@ def test_an_overflowing_sum_is_an_error_where_it_is_computed_for_certain() -> No
     setup = ["CREATE TABLE t (a)", f"INSERT INTO t VALUES ({2**63 - 1}), (1)"]
     assert status(setup, "SELECT SUM(a) FROM t", [[2.0**63]]) == "different"
     assert status(setup, "SELECT 1 FROM t WHERE (SELECT SUM(a) FROM t) > 0", [[1]]) == "open"
+
+
+def test_a_sum_that_overflows_in_some_order_may_be_refused() -> None:
+    setup = ["CREATE TABLE t (a)", f"INSERT INTO t VALUES ({2**63 - 1}), (-5), (3)"]
+    query = "SELECT SUM(a) FROM t"
+    assert overflow_is_open(setup, query, "integer overflow")
+    assert not overflow_is_open(setup, query, "not supported")
+    assert not overflow_is_open(setup, "SELECT MAX(a) FROM t", "integer overflow")
+    assert status(setup, query, [[2**63 - 3]]) == "same"
 
 
 def test_columns_are_counted_and_not_named() -> None:

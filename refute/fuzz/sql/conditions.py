@@ -125,7 +125,7 @@ def _pattern(writer: Writer, source: Source, of: Column) -> str:
 
 PRODUCTIONS = (
     Production("", 6, SIMPLE, _comparison),
-    Production("", 2, CONDITION, _logic),
+    Production("", 3, CONDITION, _logic),
     Production("", 1, CONDITION, _not),
     Production("", 1.2, SIMPLE, _is_null),
     Production("", 0.3, CONDITION, _truth),

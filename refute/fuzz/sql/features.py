@@ -7,11 +7,11 @@ what it has at all, before thousands of cases are spent on finding that out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node, read
+from refute.fuzz.sql.text import Node, look
 
 PROBE_SETUP = ("CREATE TABLE t (a INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x')")
 
@@ -90,6 +90,18 @@ TABLE_PROBES: dict[str, str] = {
     "untyped": "CREATE TABLE u (a)",
     "numeric": "CREATE TABLE u (a NUMERIC)",
 }
+# Kinds of nodes that generated statements have besides those of their features.
+_CORE = """
+    Add Alias And Column ColumnConstraint ColumnDef Create DataType Distinct EQ From GT GTE Having
+    Identifier If In Insert Is Join LT LTE Literal Mul NEQ Neg Not Null Or Ordered Paren Schema
+    Select Star Sub Subquery Table TableAlias Tuple Union Values Var Where
+"""
+_KNOWN: frozenset[type[Node]] = frozenset(
+    [
+        *(getattr(exp, name) for name in _CORE.split()),
+        *(k for kinds in _NODES.values() for k in kinds),
+    ]
+)
 OF_TABLES = (*TABLE_PROBES, "conversion", "violation")
 
 # What a feature is of no use without: it is left out together with that one.
@@ -123,10 +135,30 @@ def features_of(statements: Sequence[str]) -> frozenset[str]:
     """
     found: set[str] = set()
     for statement in statements:
-        tree = read(statement)
+        tree = look(statement)
         if tree is not None:
             found |= features_in(tree)
     return frozenset(found)
+
+
+def speaks_of(features: Set[str], setup: Sequence[str], query: str) -> bool:
+    """Whether a case could have been generated from these features, or made smaller from one.
+
+    A case from a file may ask what no generated query asks, such as the version of the engine.
+    """
+    trees = [look(statement) for statement in setup]
+    asked = look(query)
+    tables = all(isinstance(t, exp.Create | exp.Insert) and _is_known(t) for t in trees)
+    known = isinstance(asked, exp.Query) and _is_known(asked)
+    return tables and known and features_of([*setup, query]) <= features
+
+
+def _is_known(tree: Node) -> bool:
+    """Whether all of it is of kinds that are generated."""
+    return all(
+        node.name.upper() == "TOTAL" if isinstance(node, exp.Anonymous) else type(node) in _KNOWN
+        for node in tree.walk()
+    )
 
 
 def features_in(tree: Node) -> set[str]:
@@ -134,9 +166,9 @@ def features_in(tree: Node) -> set[str]:
     found: set[str] = set()
     for node in tree.walk():
         found.update(name for name, kinds in _NODES.items() if isinstance(node, kinds))
-        for kind, look in _LOOKS.items():
+        for kind, names in _LOOKS.items():
             if isinstance(node, kind):
-                found |= set(look(node))
+                found |= set(names(node))
     return found
 
 

@@ -116,7 +116,9 @@ class Writer:
         return self.rng.random() < share
 
     def value(self, family: str, depth: int) -> Node:
-        """An expression of the family."""
+        """An expression of the family; of "truth" a condition, which is 1, 0 or NULL."""
+        if family == "truth":
+            return exp.Paren(this=self.condition(depth))
         if depth <= 0:
             return self.leaf(self, family)
         return self.grammar.pick(self.rng, family)(self, family, depth)
@@ -132,7 +134,9 @@ class Writer:
 
     def family(self) -> str:
         """A family of values."""
-        return self.rng.choice(("number", "number", "text", "any"))
+        return self.rng.choice(
+            ("number", "number", "number", "text", "text", "any", "any", "truth")
+        )
 
 
 def closed(tree: Node) -> Node:
@@ -183,8 +187,14 @@ def some_literal(writer: Writer, family: str) -> Node:
 
 
 def stored_literal(writer: Writer, source: Source, of: Column) -> Node:
-    """A literal that the column mostly holds, so that comparisons come out true at times."""
+    """A literal that the column mostly holds, so that comparisons come out true at times.
+
+    At times a text that only some collation takes as equal to one it holds.
+    """
     values = source.values[source.columns.index(of)]
-    if values and not writer.chance(0.2):
-        return literal(writer.rng.choice(values))
-    return some_literal(writer, of.family)
+    if not values or writer.chance(0.2):
+        return some_literal(writer, of.family)
+    value = writer.rng.choice(values)
+    if type(value) is str and writer.chance(0.4):
+        value = value.swapcase() if writer.chance(0.8) else f"{value} "
+    return literal(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -34,7 +34,12 @@ COMPOUNDS: dict[str, tuple[type[exp.SetOperation], bool]] = {
 }
 QUERIES = 12  # on one database
 CHOICES = 3
-COMPARING = frozenset({"order-by", "distinct", "aggregate", "group-by", "in-list", "union"})
+WIDTHS = (1, 1, 2, 2, 3)  # result columns
+WIDE = (2, 3, 4)
+COMPARING = frozenset(
+    {"between", "order-by", "distinct", "aggregate", "group-by", "in-list", "union"}
+)
+ALSO = {"scalar-subquery": ("order-by",), "correlated": ("scalar-subquery", "aggregate")}
 DRAWS = 60  # of small queries until one uses its feature
 
 
@@ -57,7 +62,10 @@ def featured(seed: int, shape: Shape, rounds: int) -> Iterator[Plain]:
     rng = random.Random(f"{seed}/featured")
     wanted = [name for name in PROBES if name in shape.features]
     of_tables = [name for name in OF_TABLES if name in shape.features]
-    grammars = {n: Grammar(PRODUCTIONS, {n, *NEEDS.get(n, ())} & shape.features) for n in wanted}
+    grammars = {
+        n: Grammar(PRODUCTIONS, {n, *NEEDS.get(n, ()), *ALSO.get(n, ())} & shape.features)
+        for n in wanted
+    }
     comparing = Grammar(PRODUCTIONS, COMPARING & shape.features)
     for turn in range(rounds):
         for start in range(0, len(wanted), QUERIES):
@@ -67,16 +75,17 @@ def featured(seed: int, shape: Shape, rounds: int) -> Iterator[Plain]:
                 tree = _using(name, rng, grammars[name], schema)
                 if tree is not None:
                     yield {"setup": setup, "query": write(tree)}
-        for name in of_tables if turn % 2 == 0 else ():
+        for name in of_tables:
             schema = make_schema(rng, dataclasses.replace(shape, often=name))
-            drawn = (query(rng, comparing, schema) for _ in range(CHOICES))
+            families = ["truth"] * 4 if turn % 2 else None
+            drawn = (query(rng, comparing, schema, WIDE, families) for _ in range(CHOICES))
             tree = max(drawn, key=_interest)
             yield {"setup": schema.statements(), "query": write(tree)}
 
 
 def _using(name: str, rng: random.Random, grammar: Grammar, schema: Schema) -> Node | None:
     """A query with the feature: the one with most columns and fewest literals among a few."""
-    drawn = (query(rng, grammar, schema) for _ in range(DRAWS))
+    drawn = (query(rng, grammar, schema, WIDE) for _ in range(DRAWS))
     found = itertools.islice((t for t in drawn if name in features_in(t)), CHOICES)
     return max(found, key=_interest, default=None)
 
@@ -89,10 +98,17 @@ def _interest(tree: Node) -> int:
     return score
 
 
-def query(rng: random.Random, grammar: Grammar, schema: Schema) -> Node:
-    """One query."""
+def query(
+    rng: random.Random,
+    grammar: Grammar,
+    schema: Schema,
+    widths: Sequence[int] = WIDTHS,
+    families: Sequence[str] | None = None,
+) -> Node:
+    """One query, of as many result columns as one of the widths, or of these families."""
     writer = Writer(rng, grammar, schema)
-    families = [writer.family() for _ in range(rng.choice((1, 1, 2, 2, 3)))]
+    if families is None:
+        families = [writer.family() for _ in range(rng.choice(widths))]
     compounds = [name for name in COMPOUNDS if writer.has(name)]
     chosen = rng.choice(compounds) if compounds else ""
     if writer.turns_to(chosen, 0.14):
@@ -108,7 +124,7 @@ def query(rng: random.Random, grammar: Grammar, schema: Schema) -> Node:
     return tree
 
 
-def _compound(writer: Writer, families: list[str], name: str) -> Node:
+def _compound(writer: Writer, families: Sequence[str], name: str) -> Node:
     kind, distinct = COMPOUNDS[name]
     left, right = select(writer, families), select(writer, families)
     return kind(this=left, expression=right, distinct=distinct)

@@ -14,6 +14,7 @@ from refute.fuzz.sql.grammar import (
     Writer,
     column,
     columns_in,
+    number,
     row_leaf,
     source_of,
 )
@@ -23,7 +24,7 @@ from refute.fuzz.sql.text import Node
 JOINS = {"inner-join": 3.0, "left-join": 3.0, "cross-join": 1.2}
 DEPTH = 2  # of expressions in the outermost query
 MOST_NESTED = 2  # queries inside of each other, the outermost included
-TYPES = {"number": "INTEGER", "text": "TEXT", "any": ""}
+TYPES = {"truth": "INTEGER", "number": "INTEGER", "text": "TEXT", "any": ""}
 
 
 def select(writer: Writer, families: Sequence[str], *, grouped: bool | None = None) -> Node:
@@ -190,13 +191,28 @@ def _subquery(writer: Writer, family: str, grouped: bool | None = None) -> Node:
 
 
 def _scalar(writer: Writer, family: str, depth: int) -> Node:
-    """A subquery of one row: an aggregate over all rows, since any other may have several."""
-    if _too_deep(writer):
+    """A subquery whose value does not depend on the order of rows: an aggregate, or the first row
+    in the order of that value.
+    """
+    if _too_deep(writer) or not (writer.has("aggregate") or writer.has("order-by")):
         return writer.leaf(writer, family)
     with _inside(writer):
         tree = _rows(writer)
-        tree.set("expressions", [aggregate(writer, family)])
+        if writer.has("aggregate") and not writer.turns_to("order-by", 0.3):
+            tree.set("expressions", [aggregate(writer, family)])
+        else:
+            _first(writer, family, tree)
     return exp.Subquery(this=tree)
+
+
+def _first(writer: Writer, family: str, tree: Node) -> None:
+    """The first row in the order of its only column."""
+    tree.set("expressions", [named(writer.value(family, 1), 0)])
+    down = writer.chance(0.5)
+    term = exp.Ordered(this=number(1), desc=down or None, nulls_first=not down)
+    tree.set("order", exp.Order(expressions=[term]))
+    if writer.turns_to("limit", 0.5):
+        tree.set("limit", exp.Limit(expression=number(1)))
 
 
 def _exists(writer: Writer, family: str, depth: int) -> Node:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from refute.budget import Budget, derive_seed
 from refute.claim import Claim, Verdict, is_command
 from refute.evidence import Finding, Scope
-from refute.fuzz.sql.features import PROBE_SETUP, PROBES, TABLE_PROBES, supported
+from refute.fuzz.sql.features import PROBE_SETUP, PROBES, TABLE_PROBES, speaks_of, supported
 from refute.fuzz.sql.queries import cases, featured
 from refute.fuzz.sql.reduction import simpler
 from refute.fuzz.sql.schema import Shape
@@ -76,16 +76,22 @@ class SQLDifferential:
             scope=_scope(claim, chosen),
             sources=_sources(claim, chosen, budget, tally),
             open_player=lambda hash_seed: QueryPlayer(claim, site, budget, hash_seed, tally),
-            simpler=lambda case: simpler(_as_before(case, tally)),
+            simpler=lambda case: _simpler(claim, case, tally),
             progress=progress,
         )
         return _told(Search(quarry, budget).finding(), tally, left_out)
 
 
-def _as_before(case: Plain, tally: Tally) -> Plain:
-    """The case, with what its simpler cases must break as."""
+def _simpler(claim: Claim, case: Plain, tally: Tally) -> Iterator[Plain]:
+    """Simpler cases that the claim speaks of, and that say as what they must break."""
     kind = tally.kinds.get(repr(case))
-    return {**case, "as": kind} if kind is not None else case
+    candidates = simpler(case if kind is None else {**case, "as": kind})
+    return (other for other in candidates if _is_of(claim, other))
+
+
+def _is_of(claim: Claim, case: Plain) -> bool:
+    features = frozenset(claim.statement.params["features"])
+    return speaks_of(features, case["setup"], case["query"])
 
 
 def _refused_features(claim: Claim, site: Site, budget: Budget) -> list[str]:
@@ -95,6 +101,8 @@ def _refused_features(claim: Claim, site: Site, budget: Budget) -> list[str]:
     queries = [name for name in asked if name in PROBES]
     tables = [name for name in asked if name in TABLE_PROBES]
     refused: list[str] = []
+    if not asked:
+        return refused
     with QueryPlayer(claim, site, budget, HASH_SEEDS[0]) as player:
         answers, lost = player.session.start([*PROBE_SETUP, *(PROBES[name] for name in queries)])
         if lost is not None or any(answer[0] == "error" for answer in answers[: len(PROBE_SETUP)]):

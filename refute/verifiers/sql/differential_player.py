@@ -19,7 +19,7 @@ from typing import Any
 from refute.budget import Budget
 from refute.claim import Claim
 from refute.fuzz.sql.features import features_of
-from refute.oracles.sql.compare import STEPS, compare
+from refute.oracles.sql.compare import STEPS, compare, overflow_is_open
 from refute.oracles.sql.sqlite import SQLite
 from refute.plain import Plain
 from refute.replay import Step
@@ -124,11 +124,11 @@ class QueryPlayer(WorkerPair):
             left = self._lefts[place]
             if left[0] == "crash":
                 return self._broken(case, CRASHED, right, left, place)
-            if right[0] == left[0] or left[0] == "unfit":
+            if (right[0] == "error") == (left[0] == "error"):
                 continue
             if right[0] == "error" and right[1] == CONSTRAINT:
                 return self._broken(case, ACCEPTED, right, left, place)
-            if left[0] == "error" and right[0] != "error":
+            if left[0] == "error":
                 return self._refused(case, right, left, place)
             self.tally.open += 1
             return Judgement("discarded")
@@ -171,6 +171,9 @@ class QueryPlayer(WorkerPair):
         used = features_of([statement])
         if statement.upper().startswith("INSERT"):
             used |= {"conversion"} & self.may_refuse
+        if overflow_is_open(case["setup"], case["query"], left[2]):
+            self.tally.open += 1
+            return Judgement("discarded", asked=1)
         if self.must and not used & self.may_refuse:
             return self._broken(case, REFUSED, right, left, place)
         self.tally.refused[left[2]] += 1
