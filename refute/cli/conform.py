@@ -22,7 +22,7 @@ from refute.cli.conform_files import collect
 from refute.cli.parsing import Parser, whole_number
 from refute.cli.printing import print_all
 from refute.errors import UsageError
-from refute.report.conform import SHOWN, file_lines, json_text, junit_text, summary
+from refute.report.conform import SHOWN, file_lines, json_text, summary
 from refute.verifiers.sql.conform_file import FileResult
 from refute.verifiers.sql.conform_run import SQLITE, Choice, ConformRun, run_files
 
@@ -151,7 +151,13 @@ def _number(option: str, value: int, least: int) -> int:
     return value
 
 
-_RENDERERS: dict[str, Callable[[ConformRun], str]] = {"--json": json_text, "--junit": junit_text}
+def _junit_text(result: ConformRun) -> str:
+    module = importlib.import_module("refute.report.conform_junit")  # few runs need XML
+    made: str = module.junit_text(result)
+    return made
+
+
+_RENDERERS: dict[str, Callable[[ConformRun], str]] = {"--json": json_text, "--junit": _junit_text}
 
 
 def _targets(given: argparse.Namespace) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -44,12 +43,18 @@ values = st.one_of(
     st.integers(-(2**63), 2**63 - 1),
     st.floats(allow_nan=False),
     st.floats(-1e6, 1e6),
+    st.integers(-(10**6), 10**6).map(lambda n: n / 2**13),
     st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=8),
     st.from_regex(r"\A ?[+-]?[0-9]{0,12}(\.[0-9]{0,4})?([eE][+-]?[0-9]{1,2})?x?\Z"),
 )
 
 
-@settings(max_examples=600, deadline=None, database=None)
+def near_a_tie(difference: float, shown: float) -> bool:
+    """Some releases of SQLite round up what lies less than a few units below half a digit."""
+    return abs(abs(difference) - 0.001) < 1e-6 * max(1.0, abs(shown))
+
+
+@settings(max_examples=600, deadline=None, database=None, derandomize=True)
 @given(value=values)
 def test_values_read_as_sqlite_itself_converts_them(value: int | float | str | None) -> None:
     row = sqlite3.connect(":memory:").execute(
@@ -62,8 +67,10 @@ def test_values_read_as_sqlite_itself_converts_them(value: int | float | str | N
     low = integer & 0xFFFFFFFF
     shown = texts("IRT", [[value] * 3], "nosort")
     assert shown[0] == str(low - 2**32 if low >= 2**31 else low)
-    if abs(float(shown[1])) < 1e12 and math.isfinite(float(shown[1])):
-        assert abs(float(shown[1]) - float(real)) < 0.0011  # SQLite before 3.42 rounds otherwise
+    if abs(float(shown[1])) < 1e12:  # beyond, SQLite before 3.42 cuts digits instead of rounding
+        assert shown[1] == real or near_a_tie(float(real) - float(shown[1]), float(shown[1]))
+    if type(value) is float and value and not 1e-9 < abs(value) < 2**48:
+        return  # releases of SQLite differ in the fifteenth digit
     plain = "".join(chr(b) if 0x20 <= b <= 0x7E else "@" for b in text.encode())
     assert shown[2] == (plain or "(empty)")
 

@@ -28,6 +28,9 @@ from refute.oracles.sqllogictest.render import Value, digest, texts
         ("R", 1, "1.000"),
         ("R", 0.0005, "0.001"),
         ("R", -0.0, "0.000"),
+        ("R", 0.0625, "0.063"),
+        ("R", -0.0625, "-0.063"),
+        ("R", 2.0005, "2.001"),
         ("R", "2.5e1x", "25.000"),
         ("R", "", "0.000"),
         ("R", -9223372036854775808.0, "-9223372036854776000.000"),
@@ -40,6 +43,7 @@ from refute.oracles.sqllogictest.render import Value, digest, texts
         ("T", "a\0b", "a"),
         ("T", 12, "12"),
         ("T", 1.0, "1.0"),
+        ("T", 4020392070693725.0, "4.02039207069373e+15"),
         ("T", 1e20, "1.0e+20"),
         ("T", 0.1, "0.1"),
     ],
@@ -65,8 +69,8 @@ def test_equal_numbers_of_other_types_do_not_share_a_text() -> None:
 
 
 def test_the_hash_is_of_each_value_and_a_newline() -> None:
-    assert digest(["1", "2"]) == "6ddb4095eb719e2a9f0a3f95677d24e0"
-    assert digest([]) == "d41d8cd98f00b204e9800998ecf8427e"
+    assert digest("1\n2") == "6ddb4095eb719e2a9f0a3f95677d24e0"
+    assert digest("") == "d41d8cd98f00b204e9800998ecf8427e"
 
 
 def query(text: str) -> QueryRecord:
@@ -79,6 +83,7 @@ def rows(*values: Any) -> list[Any]:
     return ["rows", [["a"]], [[value] for value in values]]
 
 
+TWO = "1\n2"
 ERROR = ["error", "m.OperationalError", "no such table: t"]
 OK = StatementRecord(1, "X", (), fails=False)
 FAILS = StatementRecord(1, "X", (), fails=True)
@@ -111,9 +116,9 @@ FAILS = StatementRecord(1, "X", (), fails=True)
         (query("query II\nX\n----\n1\n1\n"), rows(1), False),
         (query("query I\nX\n"), rows(1), True),
         (query("query I\nX\n"), ERROR, False),
-        (query(f"query I\nX\n----\n2 values hashing to {digest('12')}\n"), rows(1, 2), True),
-        (query(f"query I\nX\n----\n2 values hashing to {digest('12')}\n"), rows(1, 3), False),
-        (query(f"query I\nX\n----\n3 values hashing to {digest('12')}\n"), rows(1, 2), False),
+        (query(f"query I\nX\n----\n2 values hashing to {digest(TWO)}\n"), rows(1, 2), True),
+        (query(f"query I\nX\n----\n2 values hashing to {digest(TWO)}\n"), rows(1, 3), False),
+        (query(f"query I\nX\n----\n3 values hashing to {digest(TWO)}\n"), rows(1, 2), False),
     ],
 )
 def test_judging(record: StatementRecord | QueryRecord, answer: list[Any], passes: bool) -> None:

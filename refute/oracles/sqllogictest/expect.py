@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
-from refute.oracles.sqllogictest.render import digest, texts
+from refute.oracles.sqllogictest.render import digest, joined
 
 SHOWN = 6  # values of a result that are shown, from the first difference on
 WIDEST = 60
@@ -41,28 +41,35 @@ def judge(record: StatementRecord | QueryRecord, answer: Any, labels: Labels) ->
     rows: Sequence[Sequence[Any]] = answer[2]
     if len(answer[1]) != len(record.types):
         return Mismatch(f"{len(record.types)} columns", f"{len(answer[1])} columns")
-    return _compare(record, texts(record.types, rows, record.sort), labels)
+    return _compare(record, joined(record.types, rows, record.sort), labels)
 
 
 def observe_skipped(record: QueryRecord, labels: Labels) -> Mismatch | None:
     """Compare the expected result of a skipped query with that of its label."""
     if not record.label or not record.expects:
         return None
-    found = record.digest or digest(record.values or ())
+    found = record.digest or digest("\n".join(record.values or ()))
     return _same_label(record, found, labels)
 
 
-def _compare(record: QueryRecord, got: list[str], labels: Labels) -> Mismatch | None:
+def _compare(record: QueryRecord, got: str, labels: Labels) -> Mismatch | None:
+    """got: the values' texts, one on each line; no text is empty."""
     found = ""
     if record.digest or record.label:
         found = digest(got)
     if record.values is not None:
-        if record.values != got:
-            return _difference(record.values, got)
-    elif record.number >= 0 and (record.number != len(got) or record.digest != found):
-        shown = f"{len(got)} values hashing to {found}"
-        return Mismatch(_wanted(record), f"{shown} ({_listed(got, 0)})")
+        if "\n".join(record.values) != got:
+            return _difference(record.values, _lines(got))
+    elif record.number >= 0:
+        number = got.count("\n") + 1 if got else 0
+        if record.digest != found or record.number != number:
+            shown = f"{number} values hashing to {found}"
+            return Mismatch(_wanted(record), f"{shown} ({_listed(_lines(got), 0)})")
     return _same_label(record, found, labels) if record.label else None
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n") if text else []
 
 
 def _same_label(record: QueryRecord, found: str, labels: Labels) -> Mismatch | None:

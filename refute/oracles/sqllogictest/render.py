@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 Value = None | int | float | str | bytes
 
 _MOST_KNOWN = 20_000  # rendered numbers that are remembered
+_TIE = "5" + "0" * 29
 _LOW, _HIGH = -(2**63), 2**63 - 1
 _INTEGER = re.compile(rb"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 _REAL = re.compile(rb"[ \t\n\v\f\r]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
@@ -40,32 +41,37 @@ class _Reals(dict[Value, str]):
 _integers, _reals = _Integers(), _Reals()
 
 
-def texts(types: str, rows: Sequence[Sequence[Value]], sort: str) -> list[str]:
-    """The values of the rows as texts, row after row, sorted as the record says.
+def joined(types: str, rows: Sequence[Sequence[Value]], sort: str) -> str:
+    """The values of the rows as texts, row after row, sorted as the record says, one on each line.
 
-    Every row has one value for each type.
+    Every row has one value for each type. No text has a line end, and none has a character below
+    it, so rows sort as lines of their texts as they would column by column.
     """
     if len(_integers) > _MOST_KNOWN or len(_reals) > _MOST_KNOWN:
         _integers.clear()
         _reals.clear()
     if types.count("I") == len(types):
-        flat = list(map(_integers.__getitem__, chain.from_iterable(rows)))
+        flat: Iterator[str] = map(_integers.__getitem__, chain.from_iterable(rows))
+        if sort == "rowsort" and len(types) > 1:
+            return "\n".join(sorted(map("\n".join, zip(*[flat] * len(types), strict=True))))
     else:
-        columns = list(map(_column, types, zip(*rows, strict=True)))
+        columns = map(_column, types, zip(*rows, strict=True))
+        by_row = zip(*columns, strict=True)
         if sort == "rowsort":
-            return list(chain.from_iterable(sorted(zip(*columns, strict=True))))
-        flat = list(chain.from_iterable(zip(*columns, strict=True)))
-    if sort == "rowsort" and len(types) > 1:
-        return list(chain.from_iterable(sorted(zip(*[iter(flat)] * len(types), strict=True))))
-    if sort != "nosort":
-        flat.sort()
-    return flat
+            return "\n".join(sorted(map("\n".join, by_row)))
+        flat = chain.from_iterable(by_row)
+    return "\n".join(flat if sort == "nosort" else sorted(flat))
 
 
-def digest(values: Iterable[str]) -> str:
-    """The MD5 that hashed results carry: of each value and a newline."""
-    joined = "\n".join([*values, ""])  # a newline after each, and nothing for no values
-    return hashlib.md5(joined.encode(), usedforsecurity=False).hexdigest()
+def texts(types: str, rows: Sequence[Sequence[Value]], sort: str) -> list[str]:
+    """As `joined`, as a list."""
+    return joined(types, rows, sort).split("\n") if rows else []
+
+
+def digest(text: str) -> str:
+    """The MD5 of a result's lines, each with a line end; the empty text is the empty result."""
+    whole = f"{text}\n" if text else ""
+    return hashlib.md5(whole.encode(), usedforsecurity=False).hexdigest()
 
 
 def _column(kind: str, values: Iterable[Value]) -> list[str]:
@@ -105,10 +111,22 @@ def _real(value: Value) -> str:
     if not math.isfinite(number):
         return _not_finite(number)
     if abs(number) >= 1e13:  # SQLite's printf stops at 16 significant digits
+        number = _past_tie(number, f"{number:.45e}".partition("e")[0])
         digits, _, exponent = f"{number:.15e}".replace(".", "").partition("e")
         whole = int(exponent) + 1 + digits.startswith("-")
         return f"{digits[:whole]:0<{whole}}.{digits[whole : whole + 3]:0<3}"
+    number = _past_tie(number, f"{number:.33f}")
     return f"{number + 0.0:.3f}"  # -0.0 has no sign there
+
+
+def _past_tie(number: float, digits: str) -> float:
+    """The number, or if it lies between two roundings the next one outwards, as SQLite rounds.
+
+    digits: the number with 30 more digits than are shown.
+    """
+    return (
+        math.nextafter(number, math.copysign(math.inf, number)) if digits.endswith(_TIE) else number
+    )
 
 
 def _words(value: Value) -> str:
@@ -141,6 +159,7 @@ def _shortest(value: float) -> str:
     """SQLite's text of a real number, printf's `%!.15g`."""
     if not math.isfinite(value):
         return _not_finite(value)
+    value = _past_tie(value, f"{value:.44e}".partition("e")[0])
     text = f"{value + 0.0:.15g}"
     mantissa, e, exponent = text.partition("e")
     return f"{mantissa}{'' if '.' in mantissa else '.0'}{e}{exponent}"
