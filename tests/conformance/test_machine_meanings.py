@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from refute.machine import Model
 from refute.specs.machine.meaning import Meaning, World
-from refute.specs.machine.plainrun import Play
+from refute.specs.machine.play import Play
 from refute.specs.machine.statement import ALL_FIRE
 from refute.verifiers.model.compiled import Instance, State, StepRaised, expand
 from refute.verifiers.model.confirm import walk

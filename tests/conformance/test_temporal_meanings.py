@@ -20,7 +20,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refute.specs.machine.plainrun import Play
+from refute.specs.machine.play import Play
 from refute.verifiers.model.lasso import not_a_witness
 from refute.verifiers.model.liveness import Liveness
 

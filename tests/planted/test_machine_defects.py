@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from refute.specs.machine.plainrun import Play
+from refute.specs.machine.play import Play
 from refute.verifiers.model.search import Search
 
 FILE = Path(__file__).parents[1] / "cases" / "machines" / "planted_machines.py"

@@ -42,6 +42,23 @@ class Holds:
 def helper(m, x):
     return x
 
+class Other(Machine):
+    n: Var[bool] = var(False)
+    q: Var[bool] = var(False)
+
+    @action
+    def step(self) -> None:
+        self.n = self.q
+
+class Looping(Machine):
+    n: Var[bool] = var(False)
+
+    @process
+    def run(self) -> Steps[Self]:
+        while True:
+            self.n = not self.n
+            self = yield
+
 class M(Machine):
     n: Var[Annotated[int, Range(0, 3)]] = var(0)
     s: Var[Set[RM]] = var(empty_set)
@@ -149,6 +166,10 @@ MEMBERS = {
     ),
     "@temporal\ndef p(self) -> Formula:\n    return for_all(RM, always)": "this for_all",
     '@action(fair="very")\ndef p(self) -> None:\n    pass': "the fairness 'very'",
+    "@refines(int)\ndef p(self) -> object:\n    return {}": "as a machine",
+    "@refines(Other)\ndef p(self) -> object:\n    return {'n': 0}": "does not give exactly n, q",
+    "@refines(Other)\ndef p(self) -> object:\n    return None": "this mapping",
+    "@refines(Looping)\ndef p(self) -> object:\n    return {'n': 0}": "which has processes",
     '@fair("")\ndef p(self, after: M) -> bool:\n    return True': "the fairness ''",
     "@process\ndef p(self) -> Steps[Self]:\n    while True:\n        if self.n == 0:\n"
     "            self = yield": "a way round without yield",

@@ -17,7 +17,7 @@ from refute.claim import Verdict
 from refute.evidence import Evidence
 from refute.sandbox import Worker
 from refute.specs.machine.asking import find_machines
-from refute.specs.machine.plainrun import Play
+from refute.specs.machine.play import Play
 from refute.verifiers import Progress
 from refute.verifiers.model.engine import ModelChecker, Searched
 from refute.verifiers.model.lasso import not_a_witness

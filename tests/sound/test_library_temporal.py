@@ -13,6 +13,7 @@ from refute.specs.library.chang_roberts import ChangRoberts
 from refute.specs.library.dining_philosophers import DiningPhilosophers
 from refute.specs.library.ewd840 import EWD840
 from refute.specs.library.prisoners import Prisoners
+from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.liveness import Liveness
 
@@ -41,6 +42,12 @@ def test_published_temporal_properties_hold(model: Model) -> None:
     assert liveness.hits == {} and liveness.reasons == {}
 
 
+def test_two_phase_commit_is_transaction_commit() -> None:
+    liveness = judged(TwoPhase.build(RM=3).ir)
+    assert [r.name for r in liveness.ir.refinements] == ["commits"]
+    assert liveness.hits == {} and liveness.reasons == {}
+
+
 @pytest.mark.parametrize("model", MODELS[:-2], ids=repr)
 def test_without_fairness_they_fail_by_stuttering(model: Model) -> None:
     unfair = dataclasses.replace(
@@ -50,5 +57,7 @@ def test_without_fairness_they_fail_by_stuttering(model: Model) -> None:
         properties=tuple(p for p in model.ir.properties if p.kind not in ("weak", "strong")),
     )
     liveness = judged(unfair)
-    assert set(liveness.hits) == {t.name for t in model.ir.temporals}
-    assert all("stuttering" in trace["why"] for trace in liveness.hits.values())
+    stated = (*model.ir.temporals, *model.ir.refinements)
+    assert set(liveness.hits) == {t.name for t in stated}
+    temporal = [liveness.hits[t.name]["why"] for t in model.ir.temporals]
+    assert all("stuttering" in why for why in temporal)

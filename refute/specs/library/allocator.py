@@ -9,6 +9,7 @@ generated (simple), 1690 and 5854 (scheduling, AllocatorRefinement).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from refute.machine import (
@@ -28,6 +29,7 @@ from refute.machine import (
     invariant,
     leads_to,
     permutations,
+    refines,
     subsets,
     temporal,
     var,
@@ -171,6 +173,11 @@ class SchedulingAllocator(Machine):
     def often_satisfied(self, c: Client) -> Formula:
         """Everybody has all it asked for again and again."""
         return infinitely_often(lambda: len(self.unsat[c]) == 0)
+
+    @refines(SimpleAllocator)
+    def simply(self) -> Mapping[str, object]:
+        """It is a simple allocator, fairness included (AllocatorRefinement)."""
+        return {"unsat": self.unsat, "alloc": self.alloc}
 
     @invariant
     def resource_mutex(self, c: Client, d: Client) -> bool:

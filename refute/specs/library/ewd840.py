@@ -9,6 +9,7 @@ each disjunct of a guard that is true, and so does `reason` here.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from typing import Annotated
 
 from refute.machine import (
@@ -17,15 +18,18 @@ from refute.machine import (
     Machine,
     Map,
     Range,
+    Set,
     Var,
     action,
     any_of,
     anything,
     const,
     fair,
+    initial,
     invariant,
     leads_to,
     reachable,
+    refines,
     temporal,
     terminal,
     var,
@@ -40,6 +44,47 @@ class Color(enum.Enum):
 
     WHITE = enum.auto()
     BLACK = enum.auto()
+
+
+class SyncTermination(Machine):
+    """What a detection algorithm may do, without saying how (SyncTerminationDetection.tla)."""
+
+    N: Const[int] = const()
+    active: Var[Map[Node, bool]] = var(one_of=anything)
+    known: Var[bool] = var(one_of=anything)
+
+    def terminated(self) -> bool:
+        """Nobody is active."""
+        return not any(self.active.values())
+
+    @initial
+    def starts_right(self) -> bool:
+        """It may be known at once if nobody is active."""
+        return not self.known or self.terminated()
+
+    @action
+    def terminate(self, i: Node) -> None:
+        """A node stops; if it was the last one, that may be known at the same moment."""
+        when(self.active[i])
+        self.active[i] = False
+        self.known = any_of(Set([self.known, self.terminated()]))
+
+    @action
+    def wakeup(self, i: Node, j: Node) -> None:
+        """An active node activates another."""
+        when(self.active[i])
+        self.active[j] = True
+
+    @action(fair="weak")
+    def detect(self) -> None:
+        """All is over, and that is noticed."""
+        when(self.terminated())
+        self.known = True
+
+    @invariant
+    def right(self) -> bool:
+        """What is known is true (TDCorrect)."""
+        return not self.known or self.terminated()
 
 
 class EWD840(Machine):
@@ -117,6 +162,11 @@ class EWD840(Machine):
     def detects(self) -> Formula:
         """Termination is detected in the end (Liveness)."""
         return leads_to(self.terminated, self.detected)
+
+    @refines(SyncTermination)
+    def detection(self) -> Mapping[str, object]:
+        """It implements termination detection (TD!Spec), and gets there."""
+        return {"active": self.active, "known": self.detected()}
 
     @terminal
     def over(self) -> bool:

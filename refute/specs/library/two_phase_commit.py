@@ -10,34 +10,23 @@ for three resource managers.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refute.machine import (
     Machine,
     Map,
     Set,
-    Sort,
     Var,
     action,
     empty_set,
     invariant,
     reachable,
+    refines,
     var,
     when,
 )
-
-
-class RM(Sort):
-    """Resource managers; interchangeable."""
-
-
-class Phase(enum.Enum):
-    """Where a resource manager stands."""
-
-    WORKING = enum.auto()
-    PREPARED = enum.auto()
-    COMMITTED = enum.auto()
-    ABORTED = enum.auto()
+from refute.specs.library.transaction_commit import RM, Phase, TCommit
 
 
 class TM(enum.Enum):
@@ -133,6 +122,11 @@ class TwoPhase(Machine):
         return Commit() not in self.msgs or all(
             p in (Phase.PREPARED, Phase.COMMITTED) for p in self.phase.values()
         )
+
+    @refines(TCommit)
+    def commits(self) -> Mapping[str, object]:
+        """What the resource managers do is transaction commit (TC!TCSpec)."""
+        return {"phase": self.phase}
 
     @reachable
     def can_commit(self) -> bool:

@@ -27,11 +27,13 @@ from refute.specs.machine.ir import (
     Param,
     Process,
     Property,
+    Refinement,
     Temporal,
     Variable,
 )
 from refute.specs.machine.language import Const, Running, Var, running
 from refute.specs.machine.lower import Lowering, live_at, live_before
+from refute.specs.machine.mapping import mapping_of
 from refute.specs.machine.marks import Mark, mark_of
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.scope import Build, Scope, function_scope
@@ -51,13 +53,16 @@ class Marked:
     processes: list[Process] = dataclasses.field(default_factory=list)
     properties: list[Property] = dataclasses.field(default_factory=list)
     temporals: list[Temporal] = dataclasses.field(default_factory=list)
+    refinements: list[Refinement] = dataclasses.field(default_factory=list)
 
 
 class FrontEnd:
     """One machine class under some constants. Raises Unsupported and UsageError."""
 
-    def __init__(self, cls: type, constants: Mapping[str, int]) -> None:
+    def __init__(self, cls: type, constants: Mapping[str, int], bare: bool = False) -> None:
+        """bare: without what it refines, for a machine that is itself refined."""
         self.cls = cls
+        self.bare = bare
         self.given = dict(constants)
         self.members = dict(_members(cls))
         declared = {n: c for n, c in self.members.items() if isinstance(c, Const)}
@@ -98,6 +103,9 @@ class FrontEnd:
                 made.processes.append(self._process(function, mark))
             elif mark.kind == "temporal":
                 made.temporals.append(self._temporal(function))
+            elif mark.kind == "refines":
+                if not self.bare:
+                    made.refinements.append(self._refinement(function, mark))
             elif mark.kind in _PREDICATES:
                 made.properties.append(self._property(function, mark.kind))
             elif mark.kind == "fair":
@@ -132,6 +140,7 @@ class FrontEnd:
             processes=tuple(marked.processes),
             properties=tuple(marked.properties),
             temporals=tuple(marked.temporals),
+            refinements=tuple(marked.refinements),
         )
 
     def _constants(self) -> tuple[tuple[str, int], ...]:
@@ -290,6 +299,24 @@ class FrontEnd:
         scope, params = self._open(function)
         line = function.__code__.co_firstlineno
         return Temporal(function.__name__, params, formula_of(scope), line)
+
+    def _refinement(self, function: types.FunctionType, mark: Mark) -> Refinement:
+        if mark.abstract is None or not any(isinstance(v, Var) for _, v in _members(mark.abstract)):
+            raise self._refuse(
+                function, f"{mark.abstract!r} as a machine", "a class with variables"
+            )
+        self._variable_types()
+        known = {**self.resolver.sizes, **self.build.constants}
+        front = FrontEnd(mark.abstract, {})
+        named = {n: self.resolver.number(v) for n, v in mark.constants.items()}
+        shared = {n: known[n] for n in front.names() if n in known}
+        abstract = FrontEnd(mark.abstract, {**shared, **named}, bare=True).ir()
+        if abstract.processes:
+            what = f"{abstract.name}, which has processes, as what is refined"
+            raise self._refuse(function, what, "its places as a variable, and actions")
+        scope, _ = self._open(function)
+        line = function.__code__.co_firstlineno
+        return Refinement(function.__name__, abstract, mapping_of(scope, abstract.variables), line)
 
     def _property(self, function: types.FunctionType, kind: str) -> Property:
         binary = kind in STEP_KINDS

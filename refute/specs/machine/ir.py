@@ -265,6 +265,16 @@ class Temporal:
 
 
 @dataclasses.dataclass(frozen=True)
+class Refinement:
+    """Every behaviour is one of another machine. mapping: its variables, from this one's state."""
+
+    name: str
+    abstract: MachineIR
+    mapping: tuple[Expr, ...]
+    line: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
 class MachineIR:
     """A machine with its constants resolved. constants: name → value, as given or defaulted."""
 
@@ -279,6 +289,7 @@ class MachineIR:
     processes: tuple[Process, ...]
     properties: tuple[Property, ...]
     temporals: tuple[Temporal, ...] = ()
+    refinements: tuple[Refinement, ...] = ()
 
     def of_kind(self, kind: str) -> tuple[Property, ...]:
         """The properties of one kind, in source order."""
@@ -301,4 +312,4 @@ class MachineIR:
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
 register(Done, Block, Variable, Param, Action, Process, Property, MachineIR)
-register(LTL, Temporal)
+register(LTL, Temporal, Refinement)

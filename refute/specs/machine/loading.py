@@ -16,7 +16,8 @@ from refute.plain import Plain
 from refute.specs.machine.frontend import FrontEnd, translate
 from refute.specs.machine.marks import mark_of
 from refute.specs.machine.model import Machine
-from refute.specs.machine.plainrun import Play, Unplayable
+from refute.specs.machine.plainrun import Unplayable
+from refute.specs.machine.play import Play
 from refute.specs.machine.settings import combinations
 
 

@@ -6,7 +6,7 @@ A decorator only marks; what a mark means is read when the machine is built.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, overload
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -14,11 +14,16 @@ F = TypeVar("F", bound=Callable[..., object])
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """What a decorator says about a method. fair, fair_any: "", "weak" or "strong"."""
+    """What a decorator says about a method. fair, fair_any: "", "weak" or "strong".
+
+    abstract, constants: of a refinement, the machine that is implemented and its constants.
+    """
 
     kind: str
     fair: str = ""
     fair_any: str = ""
+    abstract: type | None = None
+    constants: Mapping[str, int | str] = dataclasses.field(default_factory=dict)
 
 
 def mark_of(function: object) -> Mark | None:
@@ -118,4 +123,16 @@ def fair(kind: str) -> _Decorator:
     With parameters, for each choice of them by itself.
     """
     made: _Decorator = _marking(Mark("fair", kind), None)
+    return made
+
+
+def refines(abstract: type, **constants: int | str) -> _Decorator:
+    """`@refines(TCommit) def commits(self): return {"phase": self.phase}`.
+
+    Every behaviour of this machine is one of the other, looked at through the mapping of its
+    variables; steps that change nothing there are allowed. The other machine's Sorts and constants
+    have the sizes of those with the same names here, or the ones given: `N="RM - 1"`.
+    """
+    mark = Mark("refines", abstract=abstract, constants=constants)
+    made: _Decorator = _marking(mark, None)
     return made

@@ -245,6 +245,10 @@ class Meaning:
         bound = {**way.locals, **{f"'{n}": v for n, v in later.items()}}
         return bool(self.value(predicate, dataclasses.replace(way, locals=bound)))
 
+    def valued(self, expr: Expr, world: World) -> Value:
+        """The value of an expression in a state."""
+        return self.value(expr, self._begin((), (), world))
+
     def returned(self, world: World) -> bool:
         """Whether there are processes and all of them have returned."""
         return bool(world.places) and all(block < 0 for block, _ in world.places)

@@ -12,15 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from refute.errors import RefuteError
-from refute.plain import Plain
 from refute.specs.machine.errors import Disabled
 from refute.specs.machine.formulas import Formula, true_at
 from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.ir import Action, MachineIR, Param, Process, Property, Temporal
 from refute.specs.machine.language import Chooser, Running, running
 from refute.specs.machine.resolve import embed
-from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
-from refute.specs.machine.values import Value, domain, pack_value, unpack_value
+from refute.specs.machine.values import Value, domain, pack_value
 
 Move = tuple[str, tuple[Value, ...]]
 
@@ -50,6 +48,11 @@ class PlainRun:
         made._types = (self.resolver, self.kinds)
         return made
 
+    def place(self, values: Sequence[Value]) -> None:
+        """Be in the state with these values, however it was reached."""
+        kinds = zip(self.kinds.items(), values, strict=True)
+        self.machine = self._view({n: self.resolver.thaw(v, k) for (n, k), v in kinds})
+
     def start(self, values: Sequence[Value]) -> None:
         """Begin with these values. Raises Unplayable when the machine does not start so."""
         self.generators.clear()
@@ -59,8 +62,7 @@ class PlainRun:
             p not in v.initial for p, v in zip(packed, self.ir.variables, strict=True)
         ):
             raise Unplayable("the machine does not start with these values")
-        kinds = zip(self.kinds.items(), values, strict=True)
-        self.machine = self._view({n: self.resolver.thaw(v, k) for (n, k), v in kinds})
+        self.place(values)
         for prop in self.ir.of_kind("initial"):
             if not self.holds(prop):
                 raise Unplayable(f"the machine does not start so: {prop.name} is false")
@@ -143,6 +145,29 @@ class PlainRun:
             formula = getattr(self.cls, temporal.name)(view, *live)
             return true_at(formula, 0, len(rows), loop, holds)
 
+    def mapped(self, name: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a `@refines` method gives for a state."""
+        with self._running(_no_choice):
+            made: Mapping[str, Any] = getattr(self.cls, name)(self._view(dict(row)))
+            return made
+
+    def true_step(
+        self,
+        prop: Property,
+        params: Sequence[Value],
+        before: Sequence[Value],
+        after: Sequence[Value],
+    ) -> bool:
+        """Whether a predicate of a step is true for these parameters."""
+        kinds = [p.type for p in prop.params]
+        live = [self.resolver.thaw(v, k) for v, k in zip(params, kinds, strict=True)]
+        views = []
+        for values in (before, after):
+            self.place(values)
+            views.append(self.machine)
+        with self._running(_no_choice):
+            return bool(getattr(self.cls, prop.name)(*views, *live))
+
     def moves(self) -> Iterator[Move]:
         """Every action and process with every choice of parameters."""
         for mover in self._movers():
@@ -198,140 +223,3 @@ class Explore:
 
 def _no_choice(options: Sequence[Any]) -> Any:
     raise Unplayable("any_of in a predicate")
-
-
-def _step_of(data: Mapping[str, Plain]) -> tuple[str, tuple[Value, ...], list[Value]]:
-    params, choices = map(unpack_value, data["params"]), map(unpack_value, data["choices"])
-    return str(data["do"]), tuple(params), list(choices)
-
-
-class Play:
-    """A trace played on the plain machine, and what it shows about one property."""
-
-    def __init__(self, cls: type, constants: Mapping[str, int], case: Mapping[str, Plain]) -> None:
-        self.run = PlainRun(cls, constants)
-        self.start = [unpack_value(v) for v in case["start"]]
-        self.steps = [_step_of(step) for step in case["steps"]]
-        self.prop = str(case["property"])
-        self.predicate = str(case.get("predicate", ""))
-        self.case = case
-        self.states: list[Plain] = []
-        self.rows: list[dict[str, Any]] = []
-
-    def judge(self) -> dict[str, Plain]:
-        """broke: the property broke here (or was shown). why: in words. states: values, packed."""
-        broke, why = self._judged()
-        return {"broke": broke, "why": why, "states": self.states}
-
-    def _judged(self) -> tuple[bool, str]:
-        last = self.prop == WELL_DEFINED and not self.predicate
-        before: dict[str, Any] | None = None
-        self._begin()
-        for step in self.steps[:-1] if last else self.steps:
-            before = dict(self.run.machine._state)
-            self._take(step)
-        if self.prop == ALL_FIRE:
-            return True, "every step was taken"
-        if self.prop == WELL_DEFINED:
-            return self._raises(before)
-        if self.prop == DEADLOCK_FREE:
-            return self._stuck()
-        if "loop" in self.case:
-            return self._lasso(int(self.case["loop"]))
-        prop = self._property(self.prop)
-        if prop.kind == "transition":
-            holds = before is None or self.run.holds(prop, before)
-        else:
-            holds = self.run.holds(prop)
-        return holds == (prop.kind == "reachable"), f"{self.prop} is {holds}"
-
-    def _begin(self) -> None:
-        self.states, self.rows = [], []
-        self.run.start(self.start)
-        self._note()
-
-    def _note(self) -> None:
-        self.rows.append(dict(self.run.machine._state))
-        self.states.append([pack_value(v) for v in self.run.values()])
-
-    def _take(self, step: tuple[str, tuple[Value, ...], list[Value]]) -> None:
-        name, params, choices = step
-        follow = Follow(choices)
-        try:
-            self.run.step(name, params, follow)
-        except Disabled:
-            raise Unplayable(f"{name} is not enabled where the trace takes it") from None
-        except Unplayable:
-            raise
-        except Exception as error:
-            raise Unplayable(f"{name} raises {type(error).__name__}: {error}") from error
-        if follow.left:
-            raise Unplayable(f"{name} asked for fewer choices than the trace has")
-        self._note()
-
-    def _property(self, name: str) -> Property:
-        for prop in self.run.ir.properties:
-            if prop.name == name:
-                return prop
-        raise Unplayable(f"the machine has no property {name}")
-
-    def _lasso(self, loop: int) -> tuple[bool, str]:
-        """Whether the formula is false of the run that repeats its states from `loop` on.
-
-        The cycle is played once more, to see that it leads round again.
-        """
-        rows, seen = list(self.rows), list(self.states)
-        for at, step in enumerate(self.steps[loop:], loop):
-            self._take(step)
-            if self.states[-1] != seen[at + 1]:
-                return False, "a second round of the cycle passes other states"
-        self.states = seen
-        if seen[loop] != seen[-1]:
-            return False, "the cycle does not close"
-        temporals = {t.name: t for t in self.run.ir.temporals}
-        if self.prop not in temporals:
-            raise Unplayable(f"the machine has no temporal property {self.prop}")
-        params = [unpack_value(v) for v in self.case["params"]]
-        holds = self.run.true_of(temporals[self.prop], params, rows, loop)
-        return not holds, f"{self.prop} is {holds}"
-
-    def _raises(self, before: dict[str, Any] | None) -> tuple[bool, str]:
-        try:
-            if self.predicate:
-                prop = self._property(self.predicate)
-                self.run.holds(prop, before if prop.kind == "transition" else None)
-            else:
-                name, params, choices = self.steps[-1]
-                self.run.step(name, params, Follow(choices))
-        except (Disabled, Unplayable):
-            return False, "it does not raise"
-        except Exception as error:
-            return True, f"{type(error).__name__}: {error}"
-        return False, "it does not raise"
-
-    def _stuck(self) -> tuple[bool, str]:
-        if self.run.all_returned():
-            return False, "all processes have returned"
-        if any(self.run.holds(p) for p in self.run.ir.of_kind("terminal")):
-            return False, "the machine may stop here"
-        for name, params in list(self.run.moves()):
-            if self._enabled(name, params):
-                return False, f"{name} is enabled"
-        return True, "no step is enabled"
-
-    def _enabled(self, name: str, params: tuple[Value, ...]) -> bool:
-        explore = Explore()
-        while True:
-            self._begin()
-            for step in self.steps:
-                self._take(step)
-            try:
-                self.run.step(name, params, explore)
-                return True
-            except Disabled:
-                if not explore.advance():
-                    return False
-            except Unplayable:
-                raise
-            except Exception:
-                return True  # a step that raises was enabled; `well_defined` judges it

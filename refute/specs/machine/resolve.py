@@ -68,6 +68,10 @@ class Resolver:
 
         Raises UsageError.
         """
+        return None if value is None else self.number(value)
+
+    def number(self, value: int | str) -> int:
+        """As `bound`, of what is never left open."""
         if not isinstance(value, str):
             return value
         try:

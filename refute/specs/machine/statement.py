@@ -29,8 +29,8 @@ def Satisfies(
 ) -> Statement:
     """The machine `module:Class`, with these constants, satisfies a property that always holds.
 
-    prop: an @invariant, @transition or @temporal, "deadlock-free" or "well_defined"; without it,
-    everything the machine states. For @reachable use `Reaches`. Raises IllegalClaim.
+    prop: an @invariant, @transition, @temporal or @refines, "deadlock-free" or "well_defined";
+    without it, everything the machine states. For @reachable use `Reaches`. Raises IllegalClaim.
     """
     if prop == ALL_FIRE:
         raise IllegalClaim(f"{ALL_FIRE} says what can happen", next_step="use Reaches(…)")
@@ -77,6 +77,7 @@ def claims_of(ir: MachineIR, reference: str, file: str) -> tuple[Claim, ...]:
     name = shown(ir.name, constants)
     universal = [(p.name, p.line) for k in ("invariant", "transition") for p in ir.of_kind(k)]
     universal += [(p.name, p.line) for p in ir.temporals]
+    universal += [(p.name, p.line) for p in ir.refinements]
     universal += [(DEADLOCK_FREE, ir.line), (WELL_DEFINED, ir.line)]
     existential = [(p.name, p.line) for p in ir.of_kind("reachable")] + [(ALL_FIRE, ir.line)]
     made = [(n, line, Satisfies(reference, n, constants)) for n, line in universal]

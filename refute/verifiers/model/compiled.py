@@ -32,6 +32,7 @@ from refute.specs.machine.ir import (
     MachineIR,
     Process,
     Property,
+    Refinement,
     Stmt,
     Temporal,
     When,
@@ -128,6 +129,8 @@ class Compiled:
         for at, temporal in enumerate(ir.temporals):
             for number, predicate in enumerate(atoms(temporal.formula)):
                 self._atom(f"t{at}_{number}", temporal, predicate)
+        for at, refinement in enumerate(ir.refinements):
+            self._mapping(f"r{at}", refinement)
         self.source = "\n".join(self.writer.lines) + "\n"
         space: dict[str, Any] = dict(self.emit.constants)
         exec(compile(self.source, f"<{ir.name}>", "exec"), space)
@@ -137,6 +140,8 @@ class Compiled:
             temporal.name: tuple(space[f"t{at}_{n}"] for n, _ in enumerate(atoms(temporal.formula)))
             for at, temporal in enumerate(ir.temporals)
         }
+
+        self.mappings = {r.name: space[f"r{at}"] for at, r in enumerate(ir.refinements)}
 
     def _instances(self, space: dict[str, Any]) -> Iterator[Instance]:
         for at, action in enumerate(self.ir.actions):
@@ -225,6 +230,13 @@ class Compiled:
         self.writer.put(0, f"def {name}(state{params}):")
         self._unpack(1, "v", "state")
         self.writer.put(1, f"return {self.emit.text(predicate)}")
+
+    def _mapping(self, name: str, refinement: Refinement) -> None:
+        self.writer.put(0, f"def {name}(state):")
+        self._unpack(1, "v", "state")
+        self.writer.put(
+            1, f"return ({''.join(self.emit.text(e) + ', ' for e in refinement.mapping)})"
+        )
 
     def _body(self, depth: int, body: tuple[Stmt, ...], finish: str) -> None:
         for stmt in body:

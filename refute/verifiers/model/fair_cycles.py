@@ -40,14 +40,22 @@ class Lasso:
 
 
 class Product:
-    """The part of graph times automaton that is reachable. truth: predicates true in a state."""
+    """The part of graph times automaton that is reachable.
+
+    truth: the predicates true in a state. shunned: conditions not to be taken in the cycle.
+    """
 
     def __init__(
-        self, graph: StateGraph, automaton: Automaton, truth: Callable[[int], int]
+        self,
+        graph: StateGraph,
+        automaton: Automaton,
+        truth: Callable[[int], int],
+        shunned: int = 0,
     ) -> None:
         self.graph = graph
         self.automaton = automaton
         self.truth = truth
+        self.shunned = shunned
         self.states: list[int] = []
         self.nodes: list[int] = []
         self.parents: list[int] = []
@@ -121,7 +129,8 @@ class Product:
         return min(found, key=min, default=[])
 
     def _inside(self, allowed: set[int]) -> Callable[[int], Iterator[int]]:
-        return lambda at: (n for n, _ in self.next[at] if n in allowed)
+        shunned = self.shunned
+        return lambda at: (n for n, m in self.next[at] if n in allowed and not m & shunned)
 
     def _judged(self, component: list[int]) -> list[int] | None:
         """None if the set is fair; else what is left of it that may be."""
@@ -132,7 +141,7 @@ class Product:
             ever |= self.enabled(at)
             kept |= self.automaton.nodes[self.nodes[at]].kept
             for number, mask in self.next[at]:
-                if number in inside:
+                if number in inside and not mask & self.shunned:
                     moves, taken = True, taken | mask
         if not moves or kept != self._all_promises() or self.graph.weak & always & ~taken:
             return []
@@ -197,7 +206,7 @@ class Product:
         queue = [start]
         for at in queue:
             for number, mask in self.next[at]:
-                if number not in inside:
+                if number not in inside or mask & self.shunned:
                     continue
                 if any(self._met(g, number, mask) for g in goals):
                     return [*ways[at], (number, mask)]

@@ -11,8 +11,8 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from refute.specs.machine.ir import Action, MachineIR, Process
-from refute.specs.machine.meaning import bindings
+from refute.specs.machine.fairness import Fair, fairness
+from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.compiled import Compiled, State
 from refute.verifiers.model.search import Link, Search
 
@@ -21,7 +21,7 @@ from refute.verifiers.model.search import Link, Search
 class Condition:
     """instances: the numbers of its actions and processes; test: instead, of a step's two states.
 
-    Strong: taken infinitely often if enabled infinitely often. Weak: if enabled from some time on.
+    strong: see `specs.machine.fairness.Fair`.
     """
 
     strong: bool
@@ -30,25 +30,37 @@ class Condition:
 
 
 def conditions(machine: Compiled) -> list[Condition]:
-    """All fairness conditions of a machine."""
-    found: list[Condition] = []
-    movers: tuple[Action | Process, ...] = (*machine.ir.actions, *machine.ir.processes)
-    for mover in movers:
-        own = [n for n, instance in enumerate(machine.instances) if instance.name == mover.name]
-        if mover.fair:
-            found += [Condition(mover.fair == "strong", frozenset({n})) for n in own]
-        if mover.fair_any:
-            found.append(Condition(mover.fair_any == "strong", frozenset(own)))
-    for predicate in machine.predicates:
-        prop = predicate.property
-        if prop.kind in ("weak", "strong"):
-            tests = (_bound(predicate.test, params) for params in bindings(prop.params))
-            found += [Condition(prop.kind == "strong", test=test) for test in tests]
-    return found
+    """All fairness conditions of a machine, in the order of `fairness`."""
+    return [_condition(machine, fair) for fair in fairness(machine.ir)]
 
 
-def _bound(test: Callable[..., bool], params: tuple[Any, ...]) -> Callable[[State, State], bool]:
-    return lambda state, after: test(state, after, *params)
+def _condition(machine: Compiled, fair: Fair) -> Condition:
+    if fair.prop is None:
+        every = enumerate(machine.instances)
+        own = (n for n, i in every if i.name == fair.mover and i.params in fair.every)
+        return Condition(fair.strong, frozenset(own))
+    (test,) = [p.test for p in machine.predicates if p.property is fair.prop]
+    given = fair.given
+    return Condition(fair.strong, test=lambda state, after: test(state, after, *given))
+
+
+class Masks:
+    """The conditions of a machine's steps as numbers, a bit for each."""
+
+    def __init__(self, machine: Compiled) -> None:
+        found = conditions(machine)
+        self.count = len(found)
+        self.strong = sum(1 << at for at, c in enumerate(found) if c.strong)
+        self.weak = (1 << len(found)) - 1 - self.strong
+        self._tests = [(1 << at, c.test) for at, c in enumerate(found) if c.test]
+        self.own = [
+            sum(1 << at for at, c in enumerate(found) if number in c.instances)
+            for number in range(len(machine.instances))
+        ]
+
+    def tested(self, state: State, after: State) -> int:
+        """The conditions that are predicates of the step."""
+        return sum(bit for bit, test in self._tests if test(state, after))
 
 
 class Graph(Search):
@@ -64,14 +76,7 @@ class Graph(Search):
         self._row: dict[State, int] = {}
         self._able = 0
         machine = Compiled(ir)
-        self.conditions = conditions(machine)
-        self.strong = sum(1 << at for at, c in enumerate(self.conditions) if c.strong)
-        self.weak = (1 << len(self.conditions)) - 1 - self.strong
-        self._tests = [(1 << n, c.test) for n, c in enumerate(self.conditions) if c.test]
-        self._masks = [
-            sum(1 << at for at, c in enumerate(self.conditions) if number in c.instances)
-            for number in range(len(machine.instances))
-        ]
+        self.masks = Masks(machine)
         super().__init__(ir)
 
     def expand(self, at: int) -> None:
@@ -85,16 +90,16 @@ class Graph(Search):
         """Every step from a state; those that change something are noted."""
         for number, after, choices in super().successors(state, at):
             if after != state:
-                mask = self._masks[number]
+                mask = self.masks.own[number]
                 if after not in self._row:
-                    mask |= sum(bit for bit, test in self._tests if test(state, after))
+                    mask |= self.masks.tested(state, after)
                 self._row[after] = self._row.get(after, 0) | mask
                 self._able |= mask
             yield number, after, choices
 
     def _raise(self, link: Link, error: Exception, predicate: str, state: State) -> None:
         if link[1] >= 0 and not predicate:
-            self._able |= self._masks[link[1]]
+            self._able |= self.masks.own[link[1]]
         super()._raise(link, error, predicate, state)
 
     def edges(self) -> list[list[tuple[int, int]]]:

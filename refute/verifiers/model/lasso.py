@@ -6,17 +6,18 @@ asks each fairness condition again and evaluates the formula state by state.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from refute.plain import Plain
+from refute.specs.machine.fairness import Fair, fairness
 from refute.specs.machine.formulas import true_at
-from refute.specs.machine.ir import LTL, Action, MachineIR, Process, Property
-from refute.specs.machine.meaning import Meaning, Taken, World, bindings
-from refute.specs.machine.values import Value, unpack_value
+from refute.specs.machine.ir import LTL, MachineIR
+from refute.specs.machine.meaning import Meaning, Taken, World
+from refute.specs.machine.values import unpack_value
 from refute.verifiers.model.confirm import passed
 
-Step = tuple[World, World]
 Able = Callable[[World], Iterator[World]]
 
 
@@ -24,14 +25,19 @@ def not_a_witness(data: Plain, case: Mapping[str, Plain]) -> str:
     """Why the lasso does not break its property; empty when it does. Runs in a worker."""
     meaning = Meaning(MachineIR.from_plain(data))
     worlds, loop = passed(meaning, case), int(case["loop"])
-    if len(worlds) != len(case["steps"]) + 1 or not 0 <= loop < len(worlds):
+    if len(worlds) != len(case["steps"]) + 1:
         return "the trace is no run"
-    if worlds[loop] != worlds[-1]:
-        return "the cycle does not close"
-    unfair = _unfair(meaning, worlds[loop:])
-    if unfair:
-        return unfair
+    problem = unfair_lasso(meaning, worlds, loop)
+    if problem:
+        return problem
     return "the formula is true of it" if _true(meaning, case, worlds, loop) else ""
+
+
+def unfair_lasso(meaning: Meaning, worlds: Sequence[World], loop: int) -> str:
+    """Why a run that repeats its states from `loop` on is not fair; empty when it is."""
+    if not 0 <= loop < len(worlds) or worlds[loop] != worlds[-1]:
+        return "the cycle does not close"
+    return _unfair(meaning, worlds[loop:])
 
 
 def _true(meaning: Meaning, case: Mapping[str, Plain], worlds: list[World], loop: int) -> bool:
@@ -48,38 +54,31 @@ def _true(meaning: Meaning, case: Mapping[str, Plain], worlds: list[World], loop
 
 def _unfair(meaning: Meaning, cycle: Sequence[World]) -> str:
     """The fairness condition that the cycle breaks, in words; empty when it is fair."""
-    movers: tuple[Action | Process, ...] = (*meaning.ir.actions, *meaning.ir.processes)
-    for mover in movers:
-        every = list(bindings(mover.params))
-        if mover.fair and any(
-            _broken(mover.fair, cycle, _steps_of(meaning, mover.name, [p])) for p in every
-        ):
-            return f"{mover.name} is not treated fairly"
-        if mover.fair_any and _broken(mover.fair_any, cycle, _steps_of(meaning, mover.name, every)):
-            return f"{mover.name} is not treated fairly"
-    for kind in ("weak", "strong"):
-        for prop in meaning.ir.of_kind(kind):
-            every = list(bindings(prop.params))
-            if any(_broken(kind, cycle, _steps_where(meaning, prop, p)) for p in every):
-                return f"{prop.name} is not satisfied"
+    for fair in fairness(meaning.ir):
+        if broken(fair.strong, cycle, functools.partial(steps_of, meaning, fair)):
+            return f"{fair.name} is not treated fairly"
     return ""
 
 
-def _broken(kind: str, cycle: Sequence[World], able: Able) -> bool:
+def steps_of(meaning: Meaning, fair: Fair, world: World) -> Iterator[World]:
+    """Where the steps of a condition that change something lead."""
+    if fair.prop is None:
+        for params in fair.every:
+            yield from _changing(world, meaning.step(fair.mover, params, world))
+        return
+    for after in _changing(world, meaning.steps(world)):
+        given = fair.prop.params, fair.given
+        if after.variables and meaning.true(fair.prop.predicate, *given, world, after):
+            yield after
+
+
+def broken(strong: bool, cycle: Sequence[World], able: Able) -> bool:
     """Whether a condition is enabled always (weak) or at times (strong), and never taken."""
     enabled = [any(True for _ in able(world)) for world in cycle]
-    if not (any(enabled) if kind == "strong" else all(enabled)):
+    if not (any(enabled) if strong else all(enabled)):
         return False
     taken = (after in set(able(world)) for world, after in itertools.pairwise(cycle))
     return not any(taken)
-
-
-def _steps_of(meaning: Meaning, name: str, every: Sequence[tuple[Value, ...]]) -> Able:
-    def able(world: World) -> Iterator[World]:
-        for params in every:
-            yield from _changing(world, meaning.step(name, params, world))
-
-    return able
 
 
 def _changing(world: World, steps: Iterator[Taken]) -> Iterator[World]:
@@ -88,12 +87,3 @@ def _changing(world: World, steps: Iterator[Taken]) -> Iterator[World]:
         yield from (taken.after for taken in steps if taken.after != world)
     except Exception:
         yield World((), ())
-
-
-def _steps_where(meaning: Meaning, prop: Property, given: tuple[Value, ...]) -> Able:
-    def able(world: World) -> Iterator[World]:
-        for after in _changing(world, meaning.steps(world)):
-            if after.variables and meaning.true(prop.predicate, prop.params, given, world, after):
-                yield after
-
-    return able

@@ -1,30 +1,35 @@
-"""Temporal properties: each is false if its negation has a fair lasso in the state graph.
+"""Temporal properties and refinements, judged on the whole state graph.
 
-The whole graph is built first, by a search of its own that keeps the edges; then each property is
-judged for each choice of its parameters. Runs in a worker, a slice at a time.
+The graph is built first, by a search of its own that keeps the edges. A temporal property is false
+if its negation has a fair lasso, for some choice of its parameters. Runs in a worker, a slice at a
+time.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from refute.plain import Plain
-from refute.specs.machine.ir import LTL, MachineIR, Temporal, atoms
+from refute.specs.machine.fairness import fairness
+from refute.specs.machine.ir import LTL, MachineIR, Refinement, Temporal, atoms
 from refute.specs.machine.meaning import bindings
 from refute.specs.machine.values import pack_value, text
 from refute.verifiers.model.automaton import Automaton
-from refute.verifiers.model.compiled import Instance, StepRaised, expand
+from refute.verifiers.model.compiled import Instance, State, StepRaised, expand
 from refute.verifiers.model.fair_cycles import Lasso, Product, StateGraph
 from refute.verifiers.model.fairness import Graph
+from refute.verifiers.model.refinement import Departure, Refining
 from refute.verifiers.model.trace import Trace, trace_of
 
 Case = tuple[Temporal, tuple[Any, ...]]
+_ERRORS = (ArithmeticError, LookupError, TypeError, AttributeError, ValueError)
 
 
 class Liveness:
-    """Judges the temporal properties of one machine."""
+    """Judges the temporal properties and refinements of one machine."""
 
     def __init__(self, ir: MachineIR) -> None:
         self.ir = ir
@@ -46,11 +51,14 @@ class Liveness:
                 self.graph.edges(),
                 self.graph.enabled,
                 self.graph.starts(),
-                self.graph.weak,
-                self.graph.strong,
+                self.graph.masks.weak,
+                self.graph.masks.strong,
             )
         if self.at < len(self.cases):
             self._judge(*self.cases[self.at])
+            self.at += 1
+        elif self.at < len(self.cases) + len(self.ir.refinements):
+            self._refine(self.ir.refinements[self.at - len(self.cases)])
             self.at += 1
         elif not self.judged:
             self._vacuous()
@@ -75,16 +83,51 @@ class Liveness:
 
         try:
             lasso = Product(self.states, negated, truth).lasso()
-        except (ArithmeticError, LookupError, TypeError, AttributeError, ValueError) as error:
+        except _ERRORS as error:
             what = f"{type(error).__name__}: {error}"
             self.reasons[temporal.name] = f"a predicate of {temporal.name} raises {what}"
             return
         if lasso is not None:
             self.hits[temporal.name] = self._trace(temporal, params, lasso)
 
+    def _refine(self, refinement: Refinement) -> None:
+        try:
+            found = Refining(self.graph, self.states, refinement).departure()
+        except _ERRORS as error:
+            what = f"{type(error).__name__}: {error}"
+            self.reasons[refinement.name] = f"the mapping {refinement.name} raises {what}"
+            return
+        if found is None:
+            return
+        if found.lasso is not None:
+            made = self._lasso(refinement.name, found.why, found.lasso)
+            made["case"] = {**made["case"], "condition": found.condition}
+        else:
+            made = self._step(refinement.name, found)
+        self.hits[refinement.name] = made
+
+    def _step(self, name: str, found: Departure) -> dict[str, Plain]:
+        """The shortest trace to a state, and one step more."""
+        states, links = [], found.at
+        while links >= 0:
+            states.append(self.graph.states[links])
+            links = self.graph.links[links][0]
+        states = states[::-1] + ([] if found.after is None else [found.after])
+        return dict(trace_of(self._through(name, found.why, states)))
+
+    def _through(self, name: str, why: str, states: list[State]) -> Trace:
+        """The trace that passes these states."""
+        moves = []
+        for before, after in itertools.pairwise(states):
+            instance, choices = self._move(before, after)
+            moves.append((instance, choices, before))
+        return Trace(self.ir, name, why, "", tuple(states), tuple(moves))
+
     def _vacuous(self) -> None:
         """A constraint that no fair behaviour stays within makes every property hold."""
-        left = [t.name for t in self.ir.temporals if t.name not in self.hits]
+        stated = [r.name for r in self.ir.refinements if fairness(r.abstract)]
+        stated += [t.name for t in self.ir.temporals]
+        left = [name for name in stated if name not in self.hits]
         if not left or not self.graph.outside:
             return
         anything = Automaton(LTL("and"), ())
@@ -94,20 +137,16 @@ class Liveness:
             self.reasons.update(dict.fromkeys(left, why))
 
     def _trace(self, temporal: Temporal, params: tuple[Any, ...], lasso: Lasso) -> Plain:
-        states = [self.graph.states[at] for at in lasso.states]
-        moves = []
-        for before, after in zip(lasso.states, lasso.states[1:], strict=False):
-            instance, choices = self._move(before, after)
-            moves.append((instance, choices, self.graph.states[before]))
         shown = [text(v, p.type) for v, p in zip(params, temporal.params, strict=True)]
         name = f"{temporal.name}({', '.join(shown)})" if shown else temporal.name
-        why = f"{name} is False {self._ending(lasso)}"
-        made = dict(trace_of(Trace(self.ir, temporal.name, why, "", tuple(states), tuple(moves))))
-        made["case"] = {
-            **made["case"],
-            "params": [pack_value(v) for v in params],
-            "loop": lasso.loop,
-        }
+        made = self._lasso(temporal.name, f"{name} is False {self._ending(lasso)}", lasso)
+        made["case"] = {**made["case"], "params": [pack_value(v) for v in params]}
+        return made
+
+    def _lasso(self, name: str, why: str, lasso: Lasso) -> dict[str, Plain]:
+        states = [self.graph.states[at] for at in lasso.states]
+        made = dict(trace_of(self._through(name, why, states)))
+        made["case"] = {**made["case"], "loop": lasso.loop}
         stays = lasso.loop == len(lasso.states) - 1
         line = "for ever so" if stays else f"again from {lasso.loop + 1}, for ever"
         made["steps"] = [*made["steps"], {"text": line, "changes": {}}]
@@ -129,8 +168,7 @@ class Liveness:
             if any(after != state for after, _ in _steps(instance, state)):
                 yield instance
 
-    def _move(self, before: int, after: int) -> tuple[Instance, tuple[Any, ...]]:
-        state, wanted = self.graph.states[before], self.graph.states[after]
+    def _move(self, state: State, wanted: State) -> tuple[Instance, tuple[Any, ...]]:
         for instance in self.graph.machine.instances:
             for found, choices in _steps(instance, state):
                 if found == wanted:

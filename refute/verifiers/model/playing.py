@@ -23,6 +23,7 @@ from refute.verifiers.model.confirm import differences
 
 PLAY = "refute.specs.machine.loading:play"
 WALK = "refute.verifiers.model.confirm:walk"
+REFINED = "refute.verifiers.model.refined:not_a_departure"
 LASSO = "refute.verifiers.model.lasso:not_a_witness"
 
 
@@ -99,7 +100,7 @@ class MachineReplayer:
         plays = answer(worker.call(PLAY, subject, dict(self.constants), list(cases)), subject)
         if type(plays) is not list or len(plays) != len(cases):
             return Playback(broke=False, error="the worker did not play every trace")
-        data = ir.to_plain()
+        data, refined = ir.to_plain(), {r.name for r in ir.refinements}
         for case, made in zip(cases, plays, strict=True):
             if made.get("unplayable"):
                 return Playback(False, {"plays": plays}, error="")
@@ -109,11 +110,12 @@ class MachineReplayer:
             parted = differences(made["states"], walked.value)
             if parted:
                 return Playback(broke=False, error=f"a bug of refute: {parted}")
-            if "loop" in case:
-                judged = worker.call(LASSO, data, case)
+            judge = REFINED if case["property"] in refined else LASSO if "loop" in case else ""
+            if judge:
+                judged = worker.call(judge, data, case)
                 if judged.kind != "returned" or judged.value != "":
                     why = judged.value if judged.kind == "returned" else judged.kind
-                    return Playback(broke=False, error=f"no fair behaviour of the IR: {why}")
+                    return Playback(broke=False, error=f"not so on the IR: {why}")
         return Playback(all(made["broke"] is True for made in plays), {"plays": plays})
 
 

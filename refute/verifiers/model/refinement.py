@@ -1,0 +1,132 @@
+"""Refinement: every behaviour of one machine, through a mapping, is one of another.
+
+Each start must map to a start, and each step to a step or to no change. Where the other machine
+states fairness, no fair behaviour may break it: a cycle in which a condition is enabled (for good,
+if weak) and not taken is a counterexample.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from refute.specs.machine.fairness import Fair, fairness
+from refute.specs.machine.ir import LTL, Expr, MachineIR, Refinement
+from refute.specs.machine.types import Bool
+from refute.specs.machine.values import text
+from refute.verifiers.model.automaton import Automaton
+from refute.verifiers.model.compiled import Compiled, State, StepRaised, expand
+from refute.verifiers.model.fair_cycles import Lasso, Product, StateGraph
+from refute.verifiers.model.fairness import Graph, Masks
+
+_ENABLED = Expr("const", Bool(), (), True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Departure:
+    """Where a machine leaves what it refines.
+
+    at: the state's number, and `after` the next state, or None where a start is wrong. lasso and
+    condition: instead, a behaviour and the number of the fairness condition that it breaks.
+    """
+
+    why: str
+    at: int = -1
+    after: State | None = None
+    lasso: Lasso | None = None
+    condition: int = -1
+
+
+class Abstract:
+    """The machine that is refined: its starts, and its steps from a state."""
+
+    def __init__(self, ir: MachineIR) -> None:
+        self.ir = ir
+        self.machine = Compiled(ir)
+        self.masks = Masks(self.machine)
+        filters = [p for p in self.machine.predicates if p.property.kind == "initial"]
+        every = self.machine.initial_states()
+        self.starts = {s for s in every if all(p.test(s) for p in filters)}
+        self._known: dict[State, dict[State, int]] = {}
+
+    def steps(self, state: State) -> dict[State, int]:
+        """Where the steps that change something lead, and the conditions they are steps of."""
+        if state not in self._known:
+            row: dict[State, int] = {}
+            self._known[state] = row
+            for number, instance in enumerate(self.machine.instances):
+                try:
+                    for after, _ in expand(instance, state):
+                        if after != state:
+                            row[after] = row.get(after, 0) | self.masks.own[number]
+                except StepRaised:
+                    continue
+            for after in row:
+                row[after] |= self.masks.tested(state, after)
+        return self._known[state]
+
+    def enabled(self, state: State) -> int:
+        """The conditions enabled in a state."""
+        mask = 0
+        for taken in self.steps(state).values():
+            mask |= taken
+        return mask
+
+    def shown(self, state: State) -> str:
+        """The state as text."""
+        pairs = zip(self.ir.variables, state, strict=True)
+        return ", ".join(f"{v.name} = {text(x, v.type)}" for v, x in pairs)
+
+
+class Refining:
+    """Judges one refinement on a machine's graph."""
+
+    def __init__(self, graph: Graph, states: StateGraph, refinement: Refinement) -> None:
+        self.graph = graph
+        self.states = states
+        self.abstract = Abstract(refinement.abstract)
+        self.name = refinement.abstract.name
+        self.image: Callable[[State], State] = graph.machine.mappings[refinement.name]
+        self.images = [self.image(state) for state in graph.states]
+
+    def departure(self) -> Departure | None:
+        """The first way in which the machine is no refinement; None when it is one."""
+        for at in self.states.starts:
+            if self.images[at] not in self.abstract.starts:
+                shown = self.abstract.shown(self.images[at])
+                return Departure(f"{self.name} does not start with {shown}", at)
+        for at, row in enumerate(self.graph.rows):
+            before = self.images[at]
+            for after in row:
+                image = self.image(after)
+                if image != before and image not in self.abstract.steps(before):
+                    left, right = self.abstract.shown(before), self.abstract.shown(image)
+                    why = f"{self.name} has no step from {left} to {right}"
+                    return Departure(why, at, after)
+        conditions = enumerate(fairness(self.abstract.ir))
+        found = (self._unfair(number, fair) for number, fair in conditions)
+        return next((departure for departure in found if departure), None)
+
+    def _unfair(self, number: int, fair: Fair) -> Departure | None:
+        """A fair behaviour that is not fair to a condition of the other machine."""
+        bit = 1 << number
+        above = (self.states.weak | self.states.strong).bit_length()
+        edges = [
+            [(n, mask | (1 << above if self._taken(at, n) & bit else 0)) for n, mask in row]
+            for at, row in enumerate(self.states.edges)
+        ]
+        part = LTL("holds", (), _ENABLED)
+        order = ("always", "eventually") if fair.strong else ("eventually", "always")
+        formula = LTL(order[0], (LTL(order[1], (part,)),))
+        graph = dataclasses.replace(self.states, edges=edges)
+        enabled = [self.abstract.enabled(image) & bit for image in self.images]
+        automaton = Automaton(formula, (_ENABLED,))
+        lasso = Product(graph, automaton, lambda at: int(enabled[at] > 0), 1 << above).lasso()
+        if lasso is None:
+            return None
+        kind = "strong" if fair.strong else "weak"
+        why = f"the {kind} fairness of {fair.name} in {self.name} is broken"
+        return Departure(why, lasso=lasso, condition=number)
+
+    def _taken(self, at: int, after: int) -> int:
+        return self.abstract.steps(self.images[at]).get(self.images[after], 0)
