@@ -102,7 +102,8 @@ class Drawer:
                 found += [value, value // 2, value * 2]
             elif isinstance(value, list | tuple | set | frozenset | dict | str | bytes):
                 found.append(len(value))
-                found += [v for v in value if type(v) is int] if len(value) <= LONGEST else []
+                items = value if len(value) <= LONGEST else ()
+                found += sorted(v for v in items if type(v) is int)  # a set has no order
         return found
 
     def _length(self) -> int:
