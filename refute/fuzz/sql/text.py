@@ -17,6 +17,8 @@ from sqlglot.generators.sqlite import SQLiteGenerator
 
 _LARGEST = 200_000  # characters of a statement that is read
 
+_DIALECT = SQLite()
+
 Node: TypeAlias = exp.Expr
 
 
@@ -25,10 +27,16 @@ class _Writer(SQLiteGenerator):
 
     TYPE_MAPPING: ClassVar = {**SQLiteGenerator.TYPE_MAPPING, exp.DType.DECIMAL: "NUMERIC"}
 
+    def identifier_sql(self, expression: exp.Identifier) -> str:
+        """A name that came without quotes goes without them; a third of all nodes are names."""
+        if expression.args.get("quoted"):
+            return super().identifier_sql(expression)
+        return str(expression.args["this"])
+
 
 def write(tree: Node) -> str:
     """The text of a tree. A writer has state, so each text gets its own, from any thread."""
-    return _Writer(dialect=SQLite()).generate(tree, copy=False)
+    return _Writer(dialect=_DIALECT).generate(tree, copy=False)
 
 
 @functools.lru_cache(maxsize=512)
