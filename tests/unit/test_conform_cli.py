@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -25,6 +26,7 @@ GOOD = "query I\nSELECT 1\n----\n1\n"
 BAD = (
     "statement ok\nSELECT 1\n\nquery II rowsort\nSELECT 2, 3 UNION SELECT 1, 2\n----\n1\n2\n2\n4\n"
 )
+FOREVER = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT max(x) FROM r"
 CUT = "query I\nSELECT 1\n----\n1\n\nstatement perhaps\nSELECT 1\n"
 
 
@@ -203,3 +205,23 @@ def test_an_interrupted_run_says_what_it_knew(here: Path, jobs: str) -> None:
     assert "bad.test:4: expected" in first
     assert "interrupted" in rest
     assert process.returncode == 1  # what was refuted stays refuted
+
+
+def test_ctrl_c_ends_a_query_of_the_embedded_sqlite(here: Path) -> None:
+    (here / "long.test").write_text(f"query I\n{FOREVER}\n----\n1\n")
+    command = [REFUTE, "conform", "bad.test", "long.test", "--jobs", "1", "--timeout", "60s"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert "bad.test:4: expected" in process.stdout.readline()
+    time.sleep(0.5)  # for the next file to begin; an earlier signal is well, too
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=30)
+    assert "interrupted" in rest
+    assert "expected 1 value: 1" not in rest
+
+
+def test_a_query_that_takes_too_long_fails(here: Path) -> None:
+    (here / "long.test").write_text(f"statement error\n{FOREVER}\n")
+    made = document("long.test", "--timeout", "50ms")
+    assert made["exit_code"] == 1
+    assert "did not finish" in made["files"][0]["failures"][0]["got"]

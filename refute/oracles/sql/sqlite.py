@@ -17,6 +17,9 @@ from refute.oracles.sql.driver import MESSAGE
 VERSION = sqlite3.sqlite_version
 STEPS = 50_000_000  # virtual machine instructions that one statement may take
 _CHECK = 100_000  # instructions between two looks at the limit
+MOST_ROWS = 1_000_000  # of one result
+LARGEST = 100_000_000  # bytes of one value
+_INTERRUPTED = "interrupted"
 _SEVERAL = "You can only execute one statement at a time."
 
 
@@ -34,6 +37,7 @@ class SQLite:
         self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
         self._connection.text_factory = _text
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         self._connection.set_progress_handler(self._too_much, int(min(_CHECK, steps)))
         self._execute = self._connection.execute
 
@@ -59,10 +63,15 @@ class SQLite:
             cursor = self._execute(statement)
             if cursor.description is None:
                 return ("done",)
-            return "rows", cursor.description, cursor.fetchall()
+            rows = cursor.fetchmany(MOST_ROWS)
+            if len(rows) == MOST_ROWS:
+                return "unfit", f"SQLite returned {MOST_ROWS} rows or more"
+            return "rows", cursor.description, rows
         except (sqlite3.Error, sqlite3.Warning) as error:
             if self._over():
                 return "unfit", "SQLite did not finish within its limits"
+            if str(error) == _INTERRUPTED:  # Ctrl-C fell into the callback, which cannot raise it
+                raise KeyboardInterrupt from None
             if str(error) == _SEVERAL:
                 return self._each(statement)
             kind = type(error)
