@@ -10,25 +10,29 @@ import dataclasses
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from refute.budget import Budget, parse_duration
+from refute.budget import Budget, parse_duration, parse_size
+from refute.check import EnginesFor
 from refute.cli.check_run import judge
 from refute.cli.output import Outputs, add_outputs, progress_line
 from refute.cli.parsing import Parser, whole_number
-from refute.cli.place import Place, place_of
+from refute.cli.place import Place, place_of, split_target
 from refute.cli.targets import claims_of
 from refute.config import read_config
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
 from refute.site import Site
 from refute.specs.machine.settings import parse_settings
+from refute.verifiers import Verifier
+from refute.verifiers.model.choice import ENGINES, Choice
+from refute.verifiers.registry import engines_for
 
 EXAMPLES = """
 refute check examples/journalfs/rename_spec.py
 refute check spec.py:TwoPhase --set RM=3
 refute check spec.py:TwoPhase --set RM=2..6
 refute check spec.py:agreement --set RM=3
+refute check spec.py:TwoPhase --set RM=10 --memory 8GiB --budget 10m
 refute check claims.py:"rename is atomic" --budget 2m
 refute check spec.py --json - | jq .decision
 """
@@ -40,6 +44,7 @@ Check the machines and claims of one file.
 Exit 0: every claim is established. 1: one is refuted. 2: the input cannot be read.
 3: something is not established."""
 _NAME = "NAME: a machine, a property or a claim; by default everything in the file"
+_ENGINE = "for machines: auto (plain, then native when there is more), plain or native"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
 
@@ -50,6 +55,7 @@ class Options:
     target: str
     settings: tuple[str, ...]
     budget: Budget
+    choice: Choice
     outputs: Outputs
 
 
@@ -64,6 +70,8 @@ def parser() -> Parser:
     made.add_argument(
         "--cases", type=whole_number, default=1000, metavar="N", help="cases at most (1000)"
     )
+    made.add_argument("--memory", default="2GiB", metavar="SIZE", help="of each worker (2GiB)")
+    made.add_argument("--engine", choices=ENGINES, default="auto", help=_ENGINE)
     made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
     add_outputs(made)
     return made
@@ -77,7 +85,8 @@ def run(argv: Sequence[str]) -> int:
     roots = place.roots(read_config(place.tree).roots)
     claims = claims_of(place, roots, name, parse_settings(parsed.settings))
     progress = progress_line(sys.stderr)
-    record = judge(claims, Site(place.tree, place.tree, roots), parsed.budget, progress)
+    site = Site(place.tree, place.tree, roots)
+    record = judge(claims, site, parsed.budget, progress, engines_as(parsed.choice))
     progress("")
     parsed.outputs.write(record, save(record, place, roots))
     return record.exit_code
@@ -85,17 +94,23 @@ def run(argv: Sequence[str]) -> int:
 
 def _options(given: argparse.Namespace) -> Options:
     seconds = parse_duration(given.budget)
-    budget = Budget(cases=given.cases, cpu_s=seconds, wall_s=seconds, seed=given.seed)
+    memory = parse_size(given.memory)
+    budget = Budget(given.cases, seconds, seconds, memory, given.seed)
     outputs = Outputs(given.json, given.sarif, given.junit)
-    return Options(given.target, tuple(given.settings), budget, outputs)
+    return Options(given.target, tuple(given.settings), budget, Choice(given.engine), outputs)
 
 
-def split_target(target: str) -> tuple[Path, str]:
-    """FILE and NAME of `FILE[:NAME]`; a file that exists under the whole text wins."""
-    head, colon, tail = target.rpartition(":")
-    if not colon or Path(target).exists() or not head:
-        return Path(target), ""
-    return Path(head), tail
+def engines_as(choice: Choice) -> EnginesFor:
+    """The registry's engines; those of machines search as chosen."""
+
+    def engines(kind: str) -> Sequence[Verifier]:
+        found = engines_for(kind)
+        for engine in found:
+            if hasattr(engine, "choice"):
+                engine.choice = choice
+        return found
+
+    return engines
 
 
 def save(record: Run, place: Place, roots: Sequence[str]) -> dict[str, str]:

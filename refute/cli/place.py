@@ -29,6 +29,14 @@ class Place:
         return tuple(dict.fromkeys((self.root, *configured)))
 
 
+def split_target(target: str) -> tuple[Path, str]:
+    """FILE and NAME of `FILE[:NAME]`; a file that exists under the whole text wins."""
+    head, colon, tail = target.rpartition(":")
+    if not colon or Path(target).exists() or not head:
+        return Path(target), ""
+    return Path(head), tail
+
+
 def place_of(path: Path) -> Place:
     """The place of a Python file. Raises UnreadableInput or UsageError, naming what is wrong."""
     file = _readable_python(path)

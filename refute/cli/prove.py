@@ -18,11 +18,10 @@ from pathlib import Path
 from refute.budget import Budget, parse_duration
 from refute.check import unknown
 from refute.claim import Claim, Verdict, Where
-from refute.cli.check import split_target
 from refute.cli.check_run import INTERRUPTED, judge, record
 from refute.cli.output import Outputs, add_outputs, progress_line
 from refute.cli.parsing import Parser, whole_number
-from refute.cli.place import Place, place_of
+from refute.cli.place import Place, place_of, split_target
 from refute.closure import parse
 from refute.config import read_config
 from refute.errors import UnreadableInput, UsageError

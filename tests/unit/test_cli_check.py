@@ -15,8 +15,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from refute.cli.check import run, split_target
-from refute.cli.place import place_of
+from refute.cli.check import run
+from refute.cli.place import place_of, split_target
 from refute.errors import RefuteError
 from refute.report.document import schema
 from refute.report.witness_file import load

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
 
 from refute import plain
 from refute.budget import Budget
@@ -45,12 +47,13 @@ class Tally:
     """What the players of one run have met. returned: cases in which the function returned.
 
     given_up: sizes of the cases that ran out of time, memory or stack and were too large to tell
-    why; skipped: how many were not played, because they are as large.
+    why; skipped: how many were not played, because they are as large. player: the one at work.
     """
 
     returned: int = 0
     given_up: list[int] = dataclasses.field(default_factory=list)
     skipped: int = 0
+    player: ContractPlayer | None = None
 
     @property
     def limit(self) -> int | None:
@@ -81,6 +84,19 @@ class ContractPlayer(WorkerPair):
         self.contract = plain.dumps(reading.data)
         self.name = claim.subject.rpartition(":")[2]
         self.keywords = frozenset(p.name for p in reading.contract.parameters if p.keyword_only)
+
+    def __enter__(self) -> Self:
+        self.tally.player = self
+        return super().__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.tally.player = None
+        super().__exit__(kind, error, trace)
 
     def play(self, cases: Sequence[Plain]) -> list[Judgement]:
         """Judgements of the cases, in order; see `Player`."""

@@ -83,7 +83,7 @@ class ContractSampling:
         except RefuteError as error:
             return Finding(self.name, self.version, Verdict.UNKNOWN, reason=error.message)
         tally = Tally()
-        with contextlib.closing(_Scoring(claim, site, budget, reading)) as scoring:
+        with contextlib.closing(_Scoring(claim, site, budget, reading, tally)) as scoring:
             quarry = Quarry(
                 engine=self.name,
                 version=self.version,
@@ -175,9 +175,12 @@ def _domain(reading: Reading) -> Records:
 
 
 class _Scoring:
-    """Scores candidates in a worker of its own, started when the first are scored."""
+    """Scores candidates beside the specs: in the worker of the player at work, or in its own."""
 
-    def __init__(self, claim: Claim, site: Site, budget: Budget, reading: Reading) -> None:
+    def __init__(
+        self, claim: Claim, site: Site, budget: Budget, reading: Reading, tally: Tally
+    ) -> None:
+        self.tally = tally
         self.claim = claim
         self.site = site
         self.limits = Limits(
@@ -193,15 +196,23 @@ class _Scoring:
         return 0.0 if self._worker is None else self._worker.cpu_s
 
     def _score(self, cases: Sequence[Plain]) -> Sequence[tuple[int, bool]]:
-        if self._worker is None:
-            self._worker = self.site.spec_worker(self.claim, self.limits)
-        outcome = self._worker.call(
-            "refute.specs.contract_judge:closeness", self.contract, list(cases)
+        outcome = self._spec().call(
+            "refute.specs.contract_judge:closeness",
+            self.contract,
+            list(cases),
+            timeout_s=SCORING_S,
         )
         scores = outcome.value if outcome.kind == "returned" else None
         if type(scores) is not list or len(scores) != len(cases):
             return [(0, False)] * len(cases)
         return [(int(count), holds is True) for count, holds in scores]
+
+    def _spec(self) -> Worker:
+        if self.tally.player is not None:
+            return self.tally.player.spec
+        if self._worker is None:
+            self._worker = self.site.spec_worker(self.claim, self.limits)
+        return self._worker
 
     def satisfying(self, cases: Iterator[Plain]) -> Iterator[Plain]:
         """Those that satisfy the requires, until there was none for long."""
