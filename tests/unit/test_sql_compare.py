@@ -90,6 +90,15 @@ def test_any_answer_of_sqlite_in_another_order_is_right(
     assert status(setup, query, rows) == "same"
 
 
+def test_rows_that_were_refused_do_not_hide_what_is_open() -> None:
+    setup = ["CREATE TABLE t (a NUMERIC NOT NULL)", "INSERT INTO t VALUES (1), (0.5), (2)"]
+    setup.append("INSERT INTO t VALUES (NULL)")
+    query = "SELECT DISTINCT a - a AS c FROM t ORDER BY c DESC"
+    assert status(setup, query, [[0]]) == "same"
+    assert status(setup, query, [[0.0]]) == "same"
+    assert status(setup, query, [[1]]) == "different"
+
+
 def test_what_is_open_says_nothing() -> None:
     assert status(NUMBERS, "SELECT b FROM t WHERE a = 2 GROUP BY a", [[10]]) == "open"
     assert status(NUMBERS, "SELECT no_such_column FROM t", [[1]]) == "open"

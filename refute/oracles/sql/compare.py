@@ -82,14 +82,14 @@ class _Comparison:
         self.left = left
 
     def compared(self) -> Compared:
-        database, refused = _database(self.setup)
+        database, accepted = _database(self.setup)
         window = window_of(database, self.query, self.right)
         database.close()
         if window.accepts(self.left):
             return SAME
         if _shows_other_types(self.query) and window.accepts(self.left, _numerically):
             return SAME
-        windows = [window, *_other_windows(self.setup, self.query, refused)]
+        windows = [window, *_other_windows(accepted, self.query)]
         if any(w is not None and w.accepts(self.left) for w in windows):
             return SAME
         if all(w is not None and w.accepts(self.right) for w in windows):
@@ -102,7 +102,8 @@ class _Comparison:
 
     def _difference(self, window: Window) -> str:
         if len(self.left) != len(self.right):
-            return f"{len(self.left)} rows instead of {len(self.right)}"
+            number = len(self.left)
+            return f"{number} row{'s' * (number != 1)} instead of {len(self.right)}"
         unordered = Window((tuple(self.right),))
         return "the order of rows" if unordered.accepts(self.left) else "the rows"
 
@@ -125,20 +126,20 @@ def _shows_other_types(query: Node) -> bool:
     return any(order.find(exp.Collate) for u in unions if (order := u.args.get("order")))
 
 
-def _database(setup: Sequence[str]) -> tuple[SQLite, bool]:
-    """A database after the setup, and whether a statement of it failed."""
+def _database(setup: Sequence[str]) -> tuple[SQLite, list[str]]:
+    """A database after the setup, and the statements of it that were not refused."""
     database = SQLite(STEPS)
     results = database.run(setup)
-    return database, any(result[0] == "error" for result in results)
+    return database, [s for s, r in zip(setup, results, strict=True) if r[0] != "error"]
 
 
-def _other_windows(setup: Sequence[str], query: Node, refused: bool) -> Iterator[Window | None]:
+def _other_windows(setup: Sequence[str], query: Node) -> Iterator[Window | None]:
     """The windows of the variants; None for one that SQLite does not answer."""
-    for statements, text in variants(setup, query, refused=refused):
-        database, failed = _database(statements)
+    for statements, text in variants(setup, query):
+        database, accepted = _database(statements)
         [result] = database.run([text])
-        tree = read(text)
-        if (failed and not refused) or result[0] != "rows" or tree is None:
+        tree = look(text)
+        if len(accepted) < len(statements) or result[0] != "rows" or tree is None:
             yield None
         else:
             yield window_of(database, tree, result[2])
@@ -168,9 +169,9 @@ def overflow_is_open(setup: Sequence[str], query: str, message: str) -> bool:
 
 def _other_overflows(setup: Sequence[str], query: Node) -> Iterator[bool]:
     """Whether each variant overflows."""
-    database, refused = _database(setup)
+    database, accepted = _database(setup)
     database.close()
-    for statements, text in variants(setup, query, refused=refused):
+    for statements, text in variants(accepted, query):
         database, _ = _database(statements)
         [result] = database.run([text])
         database.close()

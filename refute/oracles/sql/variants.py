@@ -23,18 +23,17 @@ _KEYS = (exp.UniqueColumnConstraint, exp.PrimaryKeyColumnConstraint)
 Rows = list[Node]
 
 
-def variants(
-    setup: Sequence[str], query: Node, *, refused: bool
-) -> Iterator[tuple[list[str], str]]:
-    """Statements and query of each variant. refused: some statement of the setup fails.
+def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str]]:
+    """Statements and query of each variant.
 
-    Then the setup stays as it is, because which rows it refuses depends on their order.
+    setup: without the statements that SQLite refuses, since which row breaks a constraint depends
+    on the order of rows.
     """
     text, exchanged = write(query), write(_exchanged(query))
     yield [*setup, BACKWARDS], text
     yield list(setup), exchanged
     trees = [read(statement) for statement in setup]
-    if refused or not all(isinstance(t, exp.Create | exp.Insert) for t in trees):
+    if not all(isinstance(t, exp.Create | exp.Insert) for t in trees):
         return
     known = [tree for tree in trees if tree is not None]
     yield _changed(known, lambda rows: rows[::-1], keys=True), text

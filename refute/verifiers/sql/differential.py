@@ -21,7 +21,7 @@ from refute.oracles.sql.sqlite import VERSION
 from refute.plain import Plain
 from refute.replay import HASH_SEEDS, Replayer
 from refute.site import Site
-from refute.specs.sql import KIND
+from refute.specs.sql import FEATURES, KIND
 from refute.verifiers import Progress
 from refute.verifiers.playing import CaseReplayer
 from refute.verifiers.search import Quarry, Search, Source
@@ -142,8 +142,13 @@ def _sources(claim: Claim, features: Sequence[str], budget: Budget, tally: Tally
 
 def _scope(claim: Claim, features: Sequence[str]) -> Scope:
     params = claim.statement.params
-    size = f"up to {params['tables']} tables of up to {params['rows']} rows"
-    return Scope(text=f"queries on {size}, with {', '.join(features) or 'the core of SQL only'}")
+    size = f"queries on up to {params['tables']} tables of up to {params['rows']} rows"
+    left_out = [name for name in params["features"] if name not in features]
+    if left_out:
+        return Scope(text=f"{size}, without {', '.join(left_out)}, which the engine refuses")
+    whole = len(features) == len(FEATURES)
+    used = f"all {len(features)} features" if whole else ", ".join(features)
+    return Scope(text=f"{size}, with {used or 'the core of SQL only'}")
 
 
 def _told(finding: Finding, tally: Tally, left_out: Sequence[str]) -> Finding:

@@ -33,6 +33,7 @@ from refute.verifiers.sql.differential_session import EngineSession
 ROWS, REFUSED, CRASHED, ACCEPTED = "rows", "refused", "crash", "accepted"
 KINDS = (ROWS, REFUSED, CRASHED, ACCEPTED)
 SHOWN_ROWS = 12
+SHOWN_TEXT, SHOWN_BYTES = 60, 30
 TOO_LARGE = "is too large"  # what the driver says of a result that it could not carry
 CONSTRAINT = "sqlite3.IntegrityError"
 
@@ -223,7 +224,7 @@ def said(answer: Answer) -> str:
     """An answer in the driver's form, for people."""
     match answer[0]:
         case "rows":
-            rows = [shown(tuple(row)) for row in answer[2][:SHOWN_ROWS]]
+            rows = [f"({', '.join(map(_value, row))})" for row in answer[2][:SHOWN_ROWS]]
             more = len(answer[2]) - len(rows)
             return (", ".join(rows) if rows else "no rows") + (f" and {more} more" if more else "")
         case "done":
@@ -235,3 +236,16 @@ def said(answer: Answer) -> str:
         case "lost":
             return str(answer[1])
     return f"an answer that is none: {answer[1]}"
+
+
+def _value(value: Plain) -> str:
+    """A value as SQL writes it, cut to one line."""
+    match value:
+        case None:
+            return "NULL"
+        case str():
+            text = value if len(value) <= SHOWN_TEXT else f"{value[:SHOWN_TEXT]}…"
+            return "'" + text.replace("'", "''") + "'"
+        case bytes():
+            return f"X'{value[:SHOWN_BYTES].hex()}{'…' if len(value) > SHOWN_BYTES else ''}'"
+    return shown(value)
