@@ -54,6 +54,8 @@ def status(setup: list[str], query: str, rows: list[Any], names: int | None = No
         (FLOATS, "SELECT a + 0.3 FROM t WHERE a = 0.3", [[0.6]], [[0.6000000000000001]]),
         # which of equal values stands for all of them is open, up to their equality
         (TEXTS, "SELECT DISTINCT a FROM t", [["X"]], [["y"]]),
+        (NUMBERS, "SELECT a FROM t INTERSECT SELECT 2.0", [[2.0]], [["2"]]),
+        (TEXTS, "SELECT a FROM t EXCEPT SELECT 'y' ORDER BY 1 LIMIT 1", [["X"]], [["y"]]),
         (TEXTS, "SELECT MIN(a) FROM t", [["X"]], [["xx"]]),
         (TEXTS, "SELECT a, COUNT(*) FROM t GROUP BY a", [["X", 2]], [["X", 1]]),
         (NUMBERS, "SELECT 1 UNION SELECT 1.0", [[1.0]], [[2]]),

@@ -7,6 +7,8 @@
 * Floats of a query with SUM, AVG or TOTAL may differ by 16 units in the last place: the order of
   the additions is open, and releases of SQLite differ.
 * 5 and 5.0 are taken as equal in two places where SQLite shows the one for the other.
+* Of several equal rows (1 and 1.0, or texts equal under a collation) DISTINCT, UNION, INTERSECT and
+  EXCEPT may keep any.
 * Where SQLite's own answer changes when it works in another order (`refute.oracles.sql.variants`),
   each of its answers is right. If they only differ in which of several equal values stands for all
   of them, other answers may differ in that too; else any other answer is open, and says nothing.
@@ -24,10 +26,10 @@ from typing import Literal
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node, look, read
+from refute.fuzz.sql.text import Node, look, read, write
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sql.variants import variants
-from refute.oracles.sql.windows import Row, Window, loose, window_of
+from refute.oracles.sql.variants import variants, with_duplicates
+from refute.oracles.sql.windows import Row, Window, exact, loose, window_of
 from refute.plain import Plain
 
 STEPS = 5_000_000
@@ -89,6 +91,8 @@ class _Comparison:
             return SAME
         if _shows_other_types(self.query) and window.accepts(self.left, _numerically):
             return SAME
+        if window.accepts(self.left, loose) and self._keeps_other_duplicates():
+            return SAME
         windows = [window, *_other_windows(accepted, self.query)]
         if any(w is not None and w.accepts(self.left) for w in windows):
             return SAME
@@ -99,6 +103,16 @@ class _Comparison:
                 return SAME
             return Compared("different", self._difference(window))
         return Compared("open", "SQLite's own answer depends on the order of rows")
+
+    def _keeps_other_duplicates(self) -> bool:
+        """Whether every row is one of those that DISTINCT or a compound query chooses from."""
+        whole = with_duplicates(self.query)
+        if whole is None:
+            return False
+        database, _ = _database(self.setup)
+        [result] = database.run([write(whole)])
+        database.close()
+        return result[0] == "rows" and set(map(exact, self.left)) <= set(map(exact, result[2]))
 
     def _difference(self, window: Window) -> str:
         if len(self.left) != len(self.right):

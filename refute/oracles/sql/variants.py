@@ -46,6 +46,31 @@ def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str
     yield [*indexed, *_indexes(known), BACKWARDS], exchanged
 
 
+def with_duplicates(query: Node) -> Node | None:
+    """All rows from which a query keeps one of each; None when it does not do that."""
+    if not isinstance(query, exp.SetOperation) and not query.args.get("distinct"):
+        return None
+    whole = query.copy()
+    stack = [whole]
+    while stack:
+        part = stack.pop()
+        for name in ("order", "limit", "offset"):
+            part.set(name, None)
+        if isinstance(part, exp.SetOperation):
+            stack += [part.this, part.expression]
+        else:
+            part.set("distinct", None)
+    return _all_of(whole)
+
+
+def _all_of(part: Node) -> Node:
+    """The parts of a compound query under UNION ALL."""
+    if not isinstance(part, exp.SetOperation):
+        return part
+    left, right = _all_of(part.this), _all_of(part.expression)
+    return exp.Union(this=left, expression=right, distinct=False)
+
+
 def _shuffled(seed: int, rows: Rows) -> Rows:
     return random.Random(seed).sample(rows, len(rows))
 
