@@ -84,6 +84,19 @@ def test_a_file_that_cannot_be_read_does_not_cost_the_others(
     assert made["files"][1]["failures"][0]["confirmed"] is True
 
 
+def test_a_last_record_that_may_be_cut_off_accuses_nobody(here: Path) -> None:
+    Path("end.test").write_text(f"{GOOD}\nstatement ok\nINSERT IN")
+    made = document("end.test")
+    assert (made["exit_code"], made["records"]["failed"]) == (2, 0)
+    assert "end.test:6: the file seems to be cut off" in made["files"][0]["error"]
+    Path("end.test").write_text("query I\nSELECT 12\n----\n1")
+    assert document("end.test")["exit_code"] == 2
+    Path("end.test").write_text("query I\nSELECT 12\n----\n2")
+    assert document("end.test")["exit_code"] == 1
+    Path("end.test").write_text(f"statement ok\nINSERT IN\n\n{GOOD.rstrip()}")
+    assert document("end.test")["exit_code"] == 1
+
+
 def test_many_failures_are_counted_in_text_and_whole_in_json(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,16 @@ def observe_skipped(record: QueryRecord, labels: Labels) -> Mismatch | None:
     return _same_label(record, found, labels)
 
 
+def begins_well(record: StatementRecord | QueryRecord, answer: Any) -> bool:
+    """Whether a record that failed could have passed, had it been longer: SQL or values missing."""
+    if type(record) is QueryRecord and record.values is not None and answer[0] == "rows":
+        if len(answer[1]) != len(record.types):
+            return False
+        got = joined(record.types, answer[2], record.sort)
+        return got.startswith("\n".join(record.values))
+    return answer[0] == "error"
+
+
 def _compare(record: QueryRecord, got: str, labels: Labels) -> Mismatch | None:
     """got: the values' texts, one on each line; no text is empty."""
     found = ""

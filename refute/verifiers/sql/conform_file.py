@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from refute.errors import UnreadableInput
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sqllogictest.expect import Labels, Mismatch, judge, observe_skipped
+from refute.oracles.sqllogictest.expect import Labels, Mismatch, begins_well, judge, observe_skipped
 from refute.oracles.sqllogictest.reader import (
     ControlRecord,
     QueryRecord,
@@ -87,7 +87,7 @@ class Embedded:
 class Failure:
     """A record that failed. confirmed: whether it failed again on a fresh database; None: not asked
 
-    line: of the directive `statement` or `query`.
+    line: of the directive `statement` or `query`. cut: a longer record could have passed.
     """
 
     line: int
@@ -95,6 +95,7 @@ class Failure:
     expected: str
     got: str
     confirmed: bool | None = None
+    cut: bool = False
 
 
 @dataclasses.dataclass
@@ -103,7 +104,8 @@ class FileResult:
 
     run, skipped: records, as the C runner counts them. unchecked: queries that were run although
     the file does not say what they return. not_run: records after the engine was given up, for the
-    reason in `lost`. error: why the file cannot be read; nothing of it was run. unstable: why the
+    reason in `lost`. error: why the file cannot be read; nothing of it was run, unless only its
+    end seems to be missing. unstable: why the
     engine's answers are not the same each time. cut: the run was interrupted in this file.
     """
 
@@ -147,11 +149,28 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
     """
     started = time.monotonic()
     result = FileRun(run, path, hash_seed=0).all_of(data)
+    _doubt_last(result, data)
     if result.failures and not result.cut and confirm:
         _confirm(run, result, data, result.failures[:confirm])
     result.unstable = result.unstable or run.engine.unstable
     result.wall_s = time.monotonic() - started
     return result
+
+
+def _doubt_last(result: FileResult, data: bytes) -> None:
+    """A failure that the end of the file explains is the file's: it looks as if it was cut off.
+
+    A file that is cut off anywhere but between lines does not end with a line end.
+    """
+    last = result.failures[-1] if result.failures else None
+    if last is None or not last.cut or data.endswith(b"\n"):
+        return
+    if all(line.strip() for line in data.split(b"\n")[last.line - 1 :]):
+        result.failures.pop()
+        result.error = (
+            f"{result.path}:{last.line}: the file seems to be cut off in this record, which fails:"
+            f" expected {last.expected}, got {last.got}"
+        )
 
 
 def _confirm(run: Run, result: FileResult, data: bytes, failures: Sequence[Failure]) -> None:
@@ -248,6 +267,7 @@ class FileRun:
         if empty and answer[0] == "error" and self.arbiter.fails_too(record):
             return
         failure = Failure(record.line, record.sql, mismatch.expected, mismatch.got)
+        failure.cut = begins_well(record, answer)
         self.result.failures.append(failure)
 
 
