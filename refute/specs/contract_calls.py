@@ -36,10 +36,13 @@ def call_each(
     """One answer for each (args, kwargs), as text that `refute.plain.loads` reads.
 
     ["returned", value, args, kwargs] with the arguments as they are afterwards,
-    ["raised", type, message, place] or ["slow"]. cpu_s: what each may take; 0 for no limit.
-    Raises what `resolve` raises.
+    ["raised", type, message, place], ["slow"], or ["unloaded", type, message, place] where there is
+    no such function. cpu_s: what each may take; 0 for no limit.
     """
-    function = resolve(target)
+    try:
+        function = resolve(target)
+    except BaseException as error:  # whatever a module raises while it is loaded
+        return [_failure("unloaded", error)] * len(rows)
     if not cpu_s:
         return [_answer(function, args, kwargs, 0) for args, kwargs in rows]
     before = signal.signal(signal.SIGVTALRM, _give_up)
@@ -76,8 +79,12 @@ def _answer(
         answer = ["returned", value, list(args), given]
         return json.dumps(plain.encode(answer, opaque=True))
     except _TooLong:
-        answer = [SLOW]
+        return json.dumps([SLOW])
     except BaseException as error:  # SystemExit is an answer too
-        told = describe(error, str(sys.path[0]))
-        answer = ["raised", told["error"], told["message"], told["detail"]]
+        return _failure("raised", error)
+
+
+def _failure(kind: str, error: BaseException) -> str:
+    told = describe(error, str(sys.path[0]))
+    answer: list[Plain] = [kind, told["error"], told["message"], told["detail"]]
     return json.dumps(plain.encode(answer))

@@ -143,6 +143,18 @@ def test_a_tiny_case_without_an_end_is_broken(monkeypatch: pytest.MonkeyPatch) -
     assert statuses(play("deep", {"n": 7}, site=WRONG)) == ["broken"]
 
 
+def test_a_function_that_is_gone_is_broken_and_a_missing_library_is_not_its_fault(
+    tmp_path: Path,
+) -> None:
+    everything = ("Exception",)
+    (judged,) = play("first_is_positive", {"xs": [1]}, site=WRONG, raises=everything)
+    assert judged.status == "broken" and "cannot be loaded: AttributeError" in judged.observed
+    (tmp_path / "promises.py").write_text("import no_such_library\n", encoding="utf-8")
+    site = Site(tmp_path, BASE, (".",))
+    (judged,) = play("double", {"x": 1}, site=site, raises=everything)
+    assert judged.status == "unfit" and "no_such_library" in judged.observed
+
+
 def test_leaving_the_process_is_no_answer() -> None:
     assert statuses(play("zeros", {"n": 2}, {"n": 3}, site=WRONG)) == ["held", "broken"]
 

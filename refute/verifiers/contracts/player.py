@@ -200,9 +200,11 @@ class ContractPlayer(WorkerPair):
                 if set(after) != set(case):
                     raise NotPlainData("not the arguments that were given")
                 return Answer(Outcome("returned", value), after, by_name)
-            case ["raised", str(error), str(message), str(detail)]:
+            case ["raised" | "unloaded" as kind, str(error), str(message), str(detail)]:
                 told = " · ".join(message.splitlines())
-                outcome = Outcome("raised", error=error, message=told, detail=detail)
+                outcome = Outcome(
+                    "raised", error=error, message=told, detail=detail, loaded=kind == "raised"
+                )
                 return Answer(outcome, by_name=by_name)
             case ["slow"]:
                 return Answer(Outcome("timeout", detail=SLOW), by_name=by_name)
