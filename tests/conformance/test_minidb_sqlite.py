@@ -56,25 +56,15 @@ def failures(engine: Session | SQLite, path: Path) -> tuple[int, list[str]]:
     return ran, failed
 
 
-def test_the_suite_has_every_topic() -> None:
-    assert {path.stem for path in SUITE} == {
-        "arithmetic",
-        "changing",
-        "comparing",
-        "functions",
-        "grouping",
-        "joins",
-        "logic",
-        "ordering",
-        "subqueries",
-    }
+def test_the_suite_is_all_there() -> None:
+    assert [path.stem for path in SUITE] == ["changes", "queries", "values"]
 
 
 @pytest.mark.parametrize("path", SUITE, ids=lambda path: path.stem)
 def test_minidb_and_sqlite_pass_the_suite(path: Path) -> None:
     ran, failed = failures(Session("minidb:connect"), path)
     assert (failed, failures(SQLite(), path)) == ([], (ran, []))
-    assert ran >= 25
+    assert ran > 40
 
 
 def generated() -> Iterator[Any]:

@@ -13,11 +13,12 @@ sys.path.insert(0, str(EXAMPLE))
 
 import minidb  # noqa: E402
 from minidb.affinity import Affinity, affinity_of_type, cast, stored  # noqa: E402
+from minidb.connection import Connection  # noqa: E402
 from minidb.values import real_text, to_integer  # noqa: E402
 
 
 @pytest.fixture
-def connection() -> minidb.Connection:
+def connection() -> Connection:
     """A database with one table of three rows, committed."""
     connection = minidb.connect()
     connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT UNIQUE, n INTEGER)")
@@ -26,12 +27,12 @@ def connection() -> minidb.Connection:
     return connection
 
 
-def rows(connection: minidb.Connection, sql: str = "SELECT * FROM t ORDER BY id") -> Any:
+def rows(connection: Connection, sql: str = "SELECT * FROM t ORDER BY id") -> Any:
     """All rows of a query."""
     return connection.execute(sql).fetchall()
 
 
-def test_a_cursor_gives_rows_one_by_one_in_part_or_all(connection: minidb.Connection) -> None:
+def test_a_cursor_gives_rows_one_by_one_in_part_or_all(connection: Connection) -> None:
     cursor = connection.cursor()
     assert cursor.execute("SELECT id FROM t ORDER BY id").fetchone() == (1,)
     assert cursor.fetchmany() == [(2,)]
@@ -41,7 +42,7 @@ def test_a_cursor_gives_rows_one_by_one_in_part_or_all(connection: minidb.Connec
 
 
 def test_description_names_the_columns_and_is_none_without_rows(
-    connection: minidb.Connection,
+    connection: Connection,
 ) -> None:
     cursor = connection.execute('SELECT id, n AS "a b", t.name FROM t WHERE 0')
     assert [column[0] for column in cursor.description or ()] == ["id", "a b", "name"]
@@ -49,7 +50,7 @@ def test_description_names_the_columns_and_is_none_without_rows(
     assert connection.execute("DELETE FROM t").description is None
 
 
-def test_rowcount_and_lastrowid_tell_what_was_changed(connection: minidb.Connection) -> None:
+def test_rowcount_and_lastrowid_tell_what_was_changed(connection: Connection) -> None:
     cursor = connection.execute("INSERT INTO t(name) VALUES('x'), ('y')")
     assert (cursor.rowcount, cursor.lastrowid) == (2, 5)
     assert connection.execute("UPDATE t SET n = 0 WHERE id > 1").rowcount == 4
@@ -58,7 +59,7 @@ def test_rowcount_and_lastrowid_tell_what_was_changed(connection: minidb.Connect
 
 
 def test_parameters_stand_for_values_in_the_order_of_the_text(
-    connection: minidb.Connection,
+    connection: Connection,
 ) -> None:
     sql = "SELECT ?, id FROM t WHERE n = ? OR name = ? ORDER BY id LIMIT ?"
     assert connection.execute(sql, ("first", 30, "a", 5)).fetchall() == [("first", 1), ("first", 3)]
@@ -70,7 +71,7 @@ def test_parameters_stand_for_values_in_the_order_of_the_text(
 
 @pytest.mark.parametrize("given", [(), (1, 2)])
 def test_a_wrong_number_of_parameters_is_refused(
-    connection: minidb.Connection, given: tuple[int, ...]
+    connection: Connection, given: tuple[int, ...]
 ) -> None:
     with pytest.raises(minidb.ProgrammingError, match="uses 1"):
         connection.execute("SELECT ?", given)
@@ -103,7 +104,7 @@ def test_a_closed_connection_and_several_statements_are_refused() -> None:
         "CREATE UNIQUE INDEX i ON t(id > 0)",
     ],
 )
-def test_a_failed_statement_leaves_nothing_behind(connection: minidb.Connection, sql: str) -> None:
+def test_a_failed_statement_leaves_nothing_behind(connection: Connection, sql: str) -> None:
     before = rows(connection)
     with pytest.raises(minidb.Error):
         connection.execute(sql)
@@ -112,7 +113,7 @@ def test_a_failed_statement_leaves_nothing_behind(connection: minidb.Connection,
     assert len(rows(connection)) == 4
 
 
-def test_rollback_takes_back_rows_tables_and_indexes(connection: minidb.Connection) -> None:
+def test_rollback_takes_back_rows_tables_and_indexes(connection: Connection) -> None:
     before = rows(connection)
     connection.execute("CREATE TABLE u AS SELECT name FROM t")
     connection.execute("CREATE UNIQUE INDEX i ON t(n)")
@@ -129,7 +130,7 @@ def test_rollback_takes_back_rows_tables_and_indexes(connection: minidb.Connecti
     assert rows(connection) == before
 
 
-def test_begin_commit_and_rollback_are_statements_too(connection: minidb.Connection) -> None:
+def test_begin_commit_and_rollback_are_statements_too(connection: Connection) -> None:
     connection.execute("BEGIN")
     with pytest.raises(minidb.OperationalError, match="within a transaction"):
         connection.execute("BEGIN")
@@ -168,9 +169,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("sql", UNKNOWN)
-def test_what_minidb_lacks_is_an_error_that_names_it(
-    connection: minidb.Connection, sql: str
-) -> None:
+def test_what_minidb_lacks_is_an_error_that_names_it(connection: Connection, sql: str) -> None:
     with pytest.raises(minidb.NotSupportedError, match=f"(?i){UNKNOWN[sql]}"):
         connection.execute(sql)
     assert len(rows(connection)) == 3
@@ -195,7 +194,7 @@ def test_what_minidb_lacks_is_an_error_that_names_it(
     ],
 )
 def test_errors_of_sql_are_errors_of_the_database(
-    connection: minidb.Connection, sql: str, message: str
+    connection: Connection, sql: str, message: str
 ) -> None:
     with pytest.raises(minidb.DatabaseError, match=message):
         connection.execute(sql)

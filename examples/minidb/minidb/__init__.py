@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
-from minidb.connection import Connection, Cursor
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from minidb.errors import (
     DatabaseError,
     DataError,
@@ -22,13 +24,14 @@ from minidb.errors import (
     Warning,
 )
 
+if TYPE_CHECKING:
+    from minidb.connection import Connection
+
 apilevel = "2.0"
 threadsafety = 1
 paramstyle = "qmark"
 
 __all__ = [
-    "Connection",
-    "Cursor",
     "DataError",
     "DatabaseError",
     "Error",
@@ -47,5 +50,6 @@ __all__ = [
 
 
 def connect() -> Connection:
-    """A connection to a new, empty database in memory."""
-    return Connection()
+    """A connection to a new, empty database in memory. The parser of SQL is only loaded here."""
+    made: Connection = import_module("minidb.connection").Connection()
+    return made

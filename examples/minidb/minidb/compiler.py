@@ -122,7 +122,7 @@ class Compiler:
 
 
 def _distinct_names(columns: list[Column]) -> list[Column]:
-    """The columns of a derived table, each with a collation; a name that comes again is numbered."""
+    """The columns of a derived table, each with a collation; a name that is taken gets a number."""
     seen: set[str] = set()
     named = []
     for column in columns:

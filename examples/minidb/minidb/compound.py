@@ -134,27 +134,30 @@ def _place(node: exp.Expr, compound: exp.Expr, left: Query) -> int:
     if number is not None:
         return checked_position(number, len(left.columns), "ORDER BY")
     for select in _selects(compound):
-        for place, item in enumerate(select.expressions):
-            if isinstance(item, exp.Star):
-                break
-            written = bare(item.this if isinstance(item, exp.Alias) else item)
-            alias = item.alias if isinstance(item, exp.Alias) else ""
-            if written == node or (isinstance(node, exp.Column) and _names(node, alias, written)):
-                return place
+        place = _place_in(node, select.expressions)
+        if place is not None:
+            return place
     for place, column in enumerate(left.columns):
         if isinstance(node, exp.Column) and column.name.lower() == node.name.lower():
             return place
     raise OperationalError("ORDER BY term does not match any column in the result set")
 
 
-def _names(node: exp.Column, alias: str, written: exp.Expr) -> bool:
-    """Whether an ORDER BY column means the result column with that alias or expression."""
-    if node.args.get("table"):
-        return False
-    wanted = node.name.lower()
-    return alias.lower() == wanted or (
-        isinstance(written, exp.Column) and written.name.lower() == wanted
-    )
+def _place_in(node: exp.Expr, items: list[exp.Expr]) -> int | None:
+    """The result column of one SELECT that a term means: by its alias, else by its expression."""
+    if any(isinstance(item, exp.Star) for item in items):
+        return None
+    wanted = node.name.lower() if isinstance(node, exp.Column) and not node.table else ""
+    for place, item in enumerate(items):
+        if wanted and isinstance(item, exp.Alias) and item.alias.lower() == wanted:
+            return place
+    for place, item in enumerate(items):
+        written = bare(item.this if isinstance(item, exp.Alias) else item)
+        if written == node or (
+            wanted and isinstance(written, exp.Column) and written.name.lower() == wanted
+        ):
+            return place
+    return None
 
 
 def _selects(node: exp.Expr) -> Iterator[exp.Expr]:

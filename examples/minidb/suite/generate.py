@@ -14,6 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 Topic = tuple[list[str], list[str]]
+THRESHOLD = "hash-threshold 0"
 
 NUMBERS = ["CREATE TABLE n(a INTEGER, b INTEGER, c REAL, d TEXT, e)"] + [
     f"INSERT INTO n VALUES({row})"
@@ -174,6 +175,9 @@ def grouping() -> Topic:
         "SELECT DISTINCT a FROM n ORDER BY a",
         "SELECT DISTINCT a > 1 FROM n ORDER BY 1",
         "SELECT DISTINCT a, b FROM n ORDER BY a, b",
+        "SELECT DISTINCT NULL FROM n",
+        "SELECT DISTINCT nullif(a, 2) FROM n ORDER BY 1",
+        "SELECT DISTINCT owner, hours > 5 FROM task ORDER BY 1, 2",
         "SELECT DISTINCT d COLLATE NOCASE FROM n WHERE a = 2",
         "SELECT d, max(b) FROM n",
         "SELECT d, min(c) FROM n",
@@ -345,17 +349,11 @@ def changing() -> Topic:
     return setup, steps
 
 
-TOPICS = (
-    logic,
-    arithmetic,
-    comparing,
-    joins,
-    grouping,
-    ordering,
-    subqueries,
-    functions,
-    changing,
-)
+FILES = {
+    "values": (logic, arithmetic, comparing, functions),
+    "queries": (joins, grouping, ordering, subqueries),
+    "changes": (changing,),
+}
 
 
 def written(value: object, kind: str) -> str:
@@ -394,16 +392,17 @@ def record(connection: sqlite3.Connection, sql: str) -> str:
 
 
 def main() -> None:
-    """Write one file per topic."""
-    for topic in TOPICS:
-        setup, steps = topic()
+    """Write the files, each with its topics one after the other."""
+    for name, topics in FILES.items():
         connection = sqlite3.connect(":memory:", isolation_level=None)
-        words = str(topic.__doc__)
-        head = f"# {words} Written by generate.py from SQLite's answers.\n\nhash-threshold 0\n"
-        records = [record(connection, sql) for sql in [*setup, *steps]]
-        path = HERE / f"{topic.__name__}.test"
-        path.write_text("\n".join([head, *records]), encoding="utf-8")
-        print(f"{path.name}: {len(records)} records")
+        parts, made = [f"# What SQLite answers; written by generate.py\n\n{THRESHOLD}\n"], set()
+        for topic in topics:
+            setup, steps = topic()
+            parts.append(f"# {topic.__doc__}\n")
+            new = [sql for sql in setup if sql not in made]
+            parts += [record(connection, sql) for sql in [*new, *steps]]
+            made.update(new)
+        (HERE / f"{name}.test").write_text("\n".join(parts), encoding="utf-8")
 
 
 if __name__ == "__main__":
