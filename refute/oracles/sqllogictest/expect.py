@@ -40,7 +40,7 @@ def judge(record: StatementRecord | QueryRecord, answer: Any, labels: Labels) ->
         return Mismatch(_wanted(record), _said(answer))
     rows: Sequence[Sequence[Any]] = answer[2]
     if len(answer[1]) != len(record.types):
-        return Mismatch(f"{len(record.types)} columns", f"{len(answer[1])} columns")
+        return Mismatch(_columns(len(record.types)), _columns(len(answer[1])))
     return _compare(record, joined(record.types, rows, record.sort), labels)
 
 
@@ -52,6 +52,10 @@ def observe_skipped(record: QueryRecord, labels: Labels) -> Mismatch | None:
     return _same_label(record, found, labels)
 
 
+def _columns(number: int) -> str:
+    return f"{number} column{'' if number == 1 else 's'}"
+
+
 def begins_well(record: StatementRecord | QueryRecord, answer: Any) -> bool:
     """Whether a record that failed could have passed, had it been longer: SQL or values missing."""
     if type(record) is QueryRecord and record.values is not None and answer[0] == "rows":
@@ -59,7 +63,7 @@ def begins_well(record: StatementRecord | QueryRecord, answer: Any) -> bool:
             return False
         got = joined(record.types, answer[2], record.sort)
         return got.startswith("\n".join(record.values))
-    return answer[0] == "error"
+    return bool(answer[0] == "error")
 
 
 def _compare(record: QueryRecord, got: str, labels: Labels) -> Mismatch | None:

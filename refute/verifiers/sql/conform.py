@@ -66,11 +66,18 @@ class Conformance:
         started = time.thread_time()
         clock = budget.clock()
         engine = engine_of(claim, site)
+        records = 0
+
+        def ran(more: int) -> None:
+            nonlocal records
+            records += more
+            progress(f"{claim.name}: {records:,} records")
+
         run = Run(
             engine=engine,
             name=claim.statement.params["name"],
             stop=lambda: clock.over or time.thread_time() - started + engine.cpu_s > budget.cpu_s,
-            progress=lambda records: progress(f"{claim.name}: {records} more records"),
+            progress=ran,
         )
         results: list[FileResult] = []
         problem = ""
