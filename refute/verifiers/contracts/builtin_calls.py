@@ -26,6 +26,7 @@ from refute.verifiers.contracts.operators import (
     binary,
     described,
     each,
+    integer,
     made,
     number,
     range_length,
@@ -94,11 +95,7 @@ def _abs(run: Run, state: State, args: Arguments, node: ast.Call) -> Value:
 
 def _int(run: Run, state: State, value: Value, node: ast.AST) -> Term:
     """The int that a value must be; TypeError where it is none."""
-    term = number(value)
-    if term is None:
-        run.may_raise(state, True, "TypeError", node, f"{described(state, value)} is no int")
-        return 0
-    return term
+    return integer(run, state, value, node)
 
 
 def _extreme(smallest: bool) -> Builtin:

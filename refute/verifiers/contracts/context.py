@@ -78,7 +78,7 @@ class Context:
         if not bound:
             self.axioms.append(fact)
             return
-        triggers = [] if pattern is None or not _covers(pattern, bound) else [pattern]
+        triggers = [pattern] if pattern is not None and _triggers(pattern, bound) else []
         self.axioms.append(z3.ForAll(bound, fact, patterns=triggers))
 
     @contextlib.contextmanager
@@ -182,8 +182,22 @@ class Context:
         return z3.ForAll(used, formula) if used else formula
 
 
-def _covers(pattern: Term, bound: Sequence[Term]) -> bool:
-    return all(mentions(pattern, frozenset([v.get_id()])) for v in bound)
+def _triggers(pattern: Term, bound: Sequence[Term]) -> bool:
+    """Whether Z3 takes the term as a pattern: it holds all variables, and no logic."""
+    if not all(mentions(pattern, frozenset([v.get_id()])) for v in bound):
+        return False
+    todo = [pattern]
+    while todo:
+        node = todo.pop()
+        logical = z3.is_quantifier(node) or z3.is_bool(node) or z3.is_app_of(node, z3.Z3_OP_ITE)
+        if logical and not _uninterpreted(node):
+            return False
+        todo += node.children()
+    return _uninterpreted(pattern)
+
+
+def _uninterpreted(term: Term) -> bool:
+    return bool(z3.is_select(term) or z3.is_app_of(term, z3.Z3_OP_UNINTERPRETED))
 
 
 def _symbol(name: str, sorts: tuple[Term, ...], sort: Term) -> Callable[[Sequence[Term]], Term]:

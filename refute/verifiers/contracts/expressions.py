@@ -205,7 +205,19 @@ def _chain(run: Run, state: State, both: bool, nodes: list[ast.expr]) -> Value:
         return first
     with state.under(goes_on):
         rest = _chain(run, state, both, nodes[1:])
-    return merge(goes_on, rest, first)
+        ends = state.dead
+    stays = _where(run, state, first, not both)
+    return stays if ends else merge(goes_on, rest, stays)
+
+
+def _where(run: Run, state: State, value: Value, holds: bool) -> Value:
+    """The value without those of its options whose truth is known to be otherwise."""
+    if not isinstance(value, UnionV):
+        return value
+    kept = [(c, v) for c, v in value.options if truth(run, state, v) is not (not holds)]
+    if len(kept) == 1:
+        return kept[0][1]
+    return UnionV(tuple(kept)) if kept else value
 
 
 def _comparison(run: Run, state: State, node: ast.Compare) -> Value:
@@ -285,8 +297,12 @@ def _conditional(run: Run, state: State, node: ast.IfExp) -> Value:
         return run.evaluate(state, node.body if decided else node.orelse)
     with state.under(test):
         then = run.evaluate(state, node.body)
+        if state.dead:
+            test = False
     with state.under(neg(test)):
         other = run.evaluate(state, node.orelse)
+        if state.dead:
+            test = True
     return merge(test, then, other)
 
 

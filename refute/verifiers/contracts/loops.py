@@ -126,9 +126,10 @@ def _abstracted(run: Run, state: State, shape: Shape) -> tuple[list[State], list
     shape.begin_measures(run, head)
     measure = _measure(run, head, shape.hints.measure)
     before = measures(run, head, shape) if shape.hints.measure is None else []
+    lengths = {address: head.heap[address].seq.length for address in changed.cells}
     end, broken = _part(run, head, shape)
     if end is not None:
-        _memory(run, head, end, shape, changed)
+        _memory(run, lengths, end, shape)
         again = shape.test(run, end)
         normal.append(end.branch(neg(again)))
         _next(run, end.branch(again), shape, measure, before, changed)
@@ -156,11 +157,10 @@ def _next(
         run.sinks.assumptions[f"termination of the loop at {place}"] = None
 
 
-def _memory(run: Run, head: State, end: State, shape: Shape, changed: Changed) -> None:
+def _memory(run: Run, lengths: dict[int, Term], end: State, shape: Shape) -> None:
     """A list that grows by more than an element in an iteration may outgrow the memory."""
-    for address in changed.cells:
-        before, after = head.heap[address].seq.length, end.heap[address].seq.length
-        if not run.holds(end, after <= before + 1):
+    for address, before in lengths.items():
+        if not run.holds(end, end.heap[address].seq.length <= before + 1):
             place = run.place(shape.node)
             run.sinks.assumptions[f"enough memory for what grows in the loop at {place}"] = None
 

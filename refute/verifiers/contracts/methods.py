@@ -9,7 +9,7 @@ from refute.verifiers.contracts import integers
 from refute.verifiers.contracts.comparison import equal, seq_contains
 from refute.verifiers.contracts.folds import total
 from refute.verifiers.contracts.iteration import backwards, elements
-from refute.verifiers.contracts.operators import described, made, number, sequence, truth
+from refute.verifiers.contracts.operators import described, integer, made, number, sequence, truth
 from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.sorting import in_order
 from refute.verifiers.contracts.state import State
@@ -76,8 +76,8 @@ def _stored(run: Run, state: State, value: Value, node: ast.Call) -> Value:
 
 def _octet(run: Run, state: State, target: Ref, value: Value, node: ast.Call) -> None:
     if state.cell(target).kind == "bytearray":
-        term = number(value)
-        bad = True if term is None else disj([term < 0, term > 255])
+        term = integer(run, state, value, node)
+        bad = disj([term < 0, term > 255])
         run.may_raise(state, bad, "ValueError", node, "byte must be in range(0, 256)")
 
 
@@ -102,10 +102,7 @@ def _is_octets(state: State, value: Value) -> bool:
 
 def _insert(run: Run, state: State, target: Ref, args: Arguments, node: ast.Call) -> Value:
     seq = state.cell(target).seq
-    at = number(args[0])
-    if at is None:
-        run.may_raise(state, True, "TypeError", node, "the index is no int")
-        return NO_VALUE
+    at = integer(run, state, args[0], node, "the index is no int")
     _octet(run, state, target, args[1], node)
     item = literal([_stored(run, state, args[1], node)])
     change(run, state, target, inserted(seq, clipped(at, seq.length), args[1], item), node)
@@ -114,10 +111,7 @@ def _insert(run: Run, state: State, target: Ref, args: Arguments, node: ast.Call
 
 def _pop(run: Run, state: State, target: Ref, args: Arguments, node: ast.Call) -> Value:
     seq = state.cell(target).seq
-    at = number(args[0]) if args else -1
-    if at is None:
-        run.may_raise(state, True, "TypeError", node, "the index is no int")
-        return NO_VALUE
+    at = integer(run, state, args[0], node, "the index is no int") if args else -1
     if not args:
         run.may_raise(state, seq.length == 0, "IndexError", node, "pop from empty list")
         place = seq.length - 1

@@ -77,18 +77,44 @@ def each(run: Run, state: State, value: Value, function: Callable[[Value], Value
         if decided is True:
             return function(option)
         with state.under(condition):
-            results.append((condition, function(option)))
-    return choose(results) if results else function(value.options[0][1])
+            result = function(option)
+            if not state.dead:
+                results.append((condition, result))
+    return choose(results) if results else NO_VALUE
 
 
 def number(value: Value) -> Term | None:
-    """The int that a value is, None where it is none."""
+    """The int that a value is, None where it is none or may be none."""
     match value:
+        case UnionV(options=cases):
+            terms = [(c, number(v)) for c, v in cases]
+            result = terms[-1][1]
+            for condition, term in reversed(terms[:-1]):
+                if term is None or result is None:
+                    return None
+                result = ite(condition, term, result)
+            return result
         case IntV(term=term):
             return term
         case BoolV(term=term):
             return as_int(term)
     return None
+
+
+def integer(run: Run, state: State, value: Value, node: ast.AST, text: str = "") -> Term:
+    """The int that a value must be; where it is none, TypeError."""
+    found: list[tuple[Term, Term]] = []
+    for condition, option in value.options if isinstance(value, UnionV) else ((True, value),):
+        term = number(option)
+        if term is None:
+            why = text or f"{described(state, option)} is no int"
+            run.may_raise(state, condition, "TypeError", node, why)
+        else:
+            found.append((condition, term))
+    result: Term = found[-1][1] if found else 0
+    for condition, term in reversed(found[:-1]):
+        result = ite(condition, term, result)
+    return result
 
 
 def sequence(state: State, value: Value) -> tuple[str, Seq] | None:

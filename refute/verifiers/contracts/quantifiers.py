@@ -17,7 +17,7 @@ from typing import Any
 from refute.verifiers.contracts.folds import total
 from refute.verifiers.contracts.iteration import Iteration, iterate
 from refute.verifiers.contracts.kinds import Kind
-from refute.verifiers.contracts.operators import made, number, truth
+from refute.verifiers.contracts.operators import integer, made, truth
 from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.targets import assign
@@ -146,10 +146,8 @@ def summed(run: Run, state: State, node: Comprehension) -> Term:
 
 def _sum(run: Run, state: State, generators: list[ast.comprehension], element: ast.expr) -> Term:
     if not generators:
-        term = number(run.evaluate(state, element))
-        if term is None:
-            run.may_raise(state, True, "TypeError", element, "sum of something other than ints")
-        return 0 if term is None else term
+        value = run.evaluate(state, element)
+        return integer(run, state, value, element, "sum of something other than ints")
     over = iterate(run, state, run.evaluate(state, generators[0].iter), generators[0].iter)
 
     def summand(index: Term) -> Term:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from refute.verifiers.contracts.operators import (
     described,
     each,
+    integer,
     made,
     number,
     range_items,
@@ -171,12 +172,10 @@ def store_item(
     """`base[index] = item`."""
 
     def store(target: Value) -> Value:
-        at = number(index)
         if not isinstance(target, Ref):
             _unchangeable(run, state, target, node)
-        elif at is None:
-            run.may_raise(state, True, "TypeError", node, "the index is no int")
         else:
+            at = integer(run, state, index, node, "the index is no int")
             cell = state.cell(target)
             place = place_in(run, state, cell.seq, at, node, "assignment")
             _octet(run, state, cell.kind, item, node)
@@ -190,11 +189,8 @@ def _octet(run: Run, state: State, kind: str, item: Value, node: ast.AST) -> Non
     """A bytearray takes only ints of one byte."""
     if kind != "bytearray":
         return
-    term = number(item)
-    if term is None:
-        run.may_raise(state, True, "TypeError", node, "a bytearray holds ints")
-    else:
-        run.may_raise(state, disj([term < 0, term > 255]), "ValueError", node, "byte out of range")
+    term = integer(run, state, item, node, "a bytearray holds ints")
+    run.may_raise(state, disj([term < 0, term > 255]), "ValueError", node, "byte out of range")
 
 
 def _unchangeable(run: Run, state: State, target: Value, node: ast.AST) -> None:

@@ -50,12 +50,14 @@ class Task:
 class Verified:
     """What executing a task symbolically gave. arguments: the values at entry.
 
-    entry: the state before the body, with all requirements assumed. returns: where it returns.
+    entry: the state before the body, with all requirements assumed. exits: all ways out. returns,
+    raised: the states in which it returns, or raises what it may.
     """
 
     run: Run
     arguments: dict[str, Value]
     entry: State
+    exits: list[Exit]
     returns: list[State] = dataclasses.field(default_factory=list)
     raised: list[State] = dataclasses.field(default_factory=list)
 
@@ -91,15 +93,16 @@ def verify(
         for condition in task.contract.requires:
             state.assume(condition_holds(run, state, frame, condition.expression, arguments))
         old = _snapshots(run, state, frame, task.contract, arguments)
-    result = Verified(run, arguments, state.copy())
-    for exit_ in _executed(run, state, task, arguments):
+    result = Verified(run, arguments, state.copy(), _executed(run, state, task, arguments))
+    for exit_ in result.exits:
         if exit_.kind == "return":
-            result.returns.append(exit_.state.copy())
-            _oblige_return(run, frame, task, exit_, {**arguments, **old})
+            result.returns.append(exit_.state)
+            ended = dataclasses.replace(exit_, state=exit_.state.copy())
+            _oblige_return(run, frame, task, ended, {**arguments, **old})
         elif exit_.kind == "raise":
             _oblige_raise(run, task, exit_, result)
         elif exit_.kind == UNSUPPORTED:
-            run.oblige(UNSUPPORTED, exit_.state, False, exit_.text, exit_.place)
+            run.oblige(UNSUPPORTED, exit_.state.copy(), False, exit_.text, exit_.place)
     return result
 
 
@@ -194,4 +197,4 @@ def _oblige_raise(run: Run, task: Task, exit_: Exit, result: Verified) -> None:
         return
     text = f"no {exit_.error}" + (f" ({exit_.text})" if exit_.text else "")
     kind = UNSUPPORTED if None in verdicts else "raises"
-    run.oblige(kind, exit_.state, False, text, exit_.place)
+    run.oblige(kind, exit_.state.copy(), False, text, exit_.place)

@@ -1,0 +1,158 @@
+"""The prover's semantics is CPython's: on random functions, loops abstracted or unrolled.
+
+Its own test is the last part: defects planted into the semantics are noticed by the comparison.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from prover_programs import (
+    PARAMETERS,
+    Case,
+    Writer,
+    disagreement,
+    execute,
+    random_case,
+    run_plainly,
+)
+
+from refute.verifiers.contracts import (
+    comparison,
+    expressions,
+    havoc,
+    inlining,
+    loops,
+    operators,
+    subscripts,
+)
+from refute.verifiers.contracts.run import Mode, Refused
+from refute.verifiers.contracts.values import merge
+
+UNROLL = Mode(unroll=5, infer=False)
+ABSTRACT = Mode()
+SEEDS = range(12)
+
+
+def disagreements(source: str, cases: list[Case], mode: Mode) -> list[str]:
+    """How the function differs from what CPython does on the cases, one line for each."""
+    exact = bool(mode.unroll)
+    found = []
+    for case in cases:
+        sizes = {"xs": len(case["xs"]), "data": len(case["data"])}
+        verified = execute(source, mode, sizes if exact else None)
+        found.append(disagreement(verified, case, run_plainly(source, case), exact))
+    return [f for f in found if f]
+
+
+@pytest.mark.parametrize("mode", [UNROLL, ABSTRACT], ids=["unrolled", "abstracted"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_functions_do_what_cpython_does(seed: int, mode: Mode) -> None:
+    source = Writer(seed).function()
+    rng = random.Random(seed)
+    cases = [random_case(rng, rng.randint(0, 3)) for _ in range(2)]
+    try:
+        assert disagreements(source, cases, mode) == []
+    except Refused as refusal:
+        assert "is not supported, at f.py:" in str(refusal)
+
+
+def function(body: str) -> str:
+    """A function with the parameters of the random ones."""
+    head = ", ".join(f"{name}: {kind}" for name, kind in PARAMETERS.items())
+    lines = "\n".join("    " + line for line in body.strip().splitlines())
+    return f"def f({head}):\n{lines}\n"
+
+
+def one(**given: Any) -> Case:
+    """A case with these values."""
+    case: Case = {"a": 0, "b": 0, "xs": [], "o": None, "flag": False, "data": b"", "pair": (0, 0)}
+    return {**case, **given}
+
+
+PLANTED: list[tuple[str, Any, str, Callable[..., Any], str, Case, Mode]] = [
+    (
+        "division rounds towards zero",
+        operators,
+        "floor_div",
+        lambda left, right: left / right,
+        "return a // b",
+        one(a=7, b=-2),
+        UNROLL,
+    ),
+    (
+        "negative indices count from the front",
+        subscripts,
+        "place_in",
+        lambda run, state, seq, index, node, text="": index,
+        "return xs[a]",
+        one(a=-2, xs=[1, 2]),
+        UNROLL,
+    ),
+    (
+        "a loop changes nothing",
+        loops,
+        "changes",
+        lambda run, entry, shape: havoc.Changed(),
+        "for x in xs:\n    a = a + 1\nreturn a",
+        one(xs=[1, 2]),
+        ABSTRACT,
+    ),
+    (
+        "an append is lost",
+        inlining,
+        "_in_caller",
+        lambda before, callee, value: dataclasses.replace(
+            callee, env={**before.env, inlining.RESULT: value}, heap=before.heap
+        ),
+        "helper(xs)\nreturn len(xs)",
+        one(),
+        UNROLL,
+    ),
+    (
+        "`or` gives a bool",
+        expressions,
+        "merge",
+        lambda condition, then, other: merge(condition, then, then),
+        "return a or b",
+        one(a=3, b=4),
+        UNROLL,
+    ),
+    (
+        "lists of unequal length may be equal",
+        comparison,
+        "equal_seqs",
+        lambda run, state, left, right: True,
+        "return xs == [1]",
+        one(xs=[2, 3]),
+        UNROLL,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong", "body", "case", "mode"),
+    [planted[1:] for planted in PLANTED],
+    ids=[planted[0] for planted in PLANTED],
+)
+def test_a_defect_planted_into_the_semantics_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    name: str,
+    wrong: Callable[..., Any],
+    body: str,
+    case: Case,
+    mode: Mode,
+) -> None:
+    source = function(body) + "\n\ndef helper(zs: list[int]):\n    zs.append(1)\n"
+    assert disagreements(source, [case], mode) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, wrong)
+        exact = bool(mode.unroll)
+        sizes = {"xs": len(case["xs"]), "data": len(case["data"])} if exact else None
+        verified = execute(source, mode, sizes)
+    assert disagreement(verified, case, run_plainly(source, case), exact)

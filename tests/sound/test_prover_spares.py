@@ -1,0 +1,55 @@
+"""The prover proves the right functions of the corpus, and proposes nothing against them.
+
+Nothing it proves may break on a small input, which tests/sound/test_contract_bruteforce.py shows
+for the same table.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refute.verifiers.contracts.inside import prove
+
+CASES = Path(__file__).parents[1] / "cases" / "contracts"
+
+
+def expected(path: Path) -> dict[str, str]:
+    """The verdicts that the file expects, without importing it."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "EXPECTED":
+            return dict(ast.literal_eval(node.value))
+    raise AssertionError(path)
+
+
+RIGHT = [
+    (path, name)
+    for path in (CASES / "right_scalars.py", CASES / "right_loops.py")
+    for name, verdict in expected(path).items()
+    if verdict == "PROVED"
+]
+
+
+def answer(path: Path, name: str) -> dict[str, Any]:
+    """What the prover says of a function, in this process."""
+    sources = {path.stem: [path.name, path.read_text()]}
+    order = {"subject": f"{path.stem}:{name}", "raises": [], "wall_s": 30.0}
+    return prove({**order, "subject_sources": sources, "spec_sources": sources})
+
+
+@pytest.mark.parametrize(("path", "name"), RIGHT, ids=[name for _, name in RIGHT])
+def test_a_right_function_is_proved(path: Path, name: str) -> None:
+    said = answer(path, name)
+    assert (said["status"], said["reason"], said["cases"]) == ("proved", "", [])
+    assert said["obligations"]
+    assert all(status == "proved" for _, _, _, status, _ in said["obligations"])
+
+
+def test_the_number_of_obligations_is_pinned() -> None:
+    """A prover that quietly looks at less would still prove."""
+    path = CASES / "right_loops.py"
+    counts = {name: len(answer(path, name)["obligations"]) for name in ("total", "index_of")}
+    assert counts == {"total": 4, "index_of": 12}
