@@ -49,6 +49,9 @@ class R:
     a: A
     c: C
 
+LINES = [0, 2, 1, 2]
+GRADES = {C.X: 1, C.Y: 2}
+
 class M(Machine):
     i: Var[Annotated[int, Range(0, 3)]] = var(one_of=range(2))
     b: Var[bool] = var(False)
@@ -72,6 +75,10 @@ BOOLS += ["any(x == a and v > 1 for x, v in self.m.items())"]
 BOOLS += ["any(len(x) == 1 and x <= self.d[c] for x in subsets(self.d[c]))"]
 BOOLS += ["Set([a]) in every(Set[A])", "len(permutations(self.d[c])) == 2"]
 BOOLS += ["any(n != self.n for n in every(N | None))"]
+BOOLS += ["all(y == c for x, y in enumerate(self.q) if x > 0)", "choose(A) in self.d[c]"]
+BOOLS += ["list(reversed(self.q)) == self.q", "sorted([self.i, k, 1])[0] == k"]
+BOOLS += ["any(x == y for x, y in zip(self.q, self.q[1:]))", "LINES[self.i] == GRADES[c]"]
+BOOLS += ["choose(x for x in A if x in self.s) == a"]
 HELPER = """
 def next_of(s: Set[A | R], a: A) -> A | R:
     t = R(a, C.X)
@@ -252,6 +259,17 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         assert compare(module.M.build()) >= 1
     finally:
         del sys.modules[module.__name__]
+
+
+def test_match_means_the_same() -> None:
+    file = Path(__file__).parents[1] / "cases" / "machines" / "matches.py"
+    spec = importlib.util.spec_from_file_location("matches", file)
+    assert spec is not None
+    module = executed("matches", spec)
+    try:
+        assert compare(module.Matches.build()) > 60
+    finally:
+        del sys.modules["matches"]
 
 
 def test_folds_over_sets_follow_the_canonical_order() -> None:

@@ -131,7 +131,7 @@ class Calls(Comprehensions):
             return made
         if target in (Set, Seq, Map):
             return self._container(target, node, want)
-        if isinstance(target, types.FunctionType) and target in FAMILIES:
+        if isinstance(target, types.FunctionType | type) and target in FAMILIES:
             return FAMILIES[target](self, node)
         if dataclasses.is_dataclass(target) and isinstance(target, type):
             return self._make(target, node)
@@ -245,14 +245,12 @@ class Calls(Comprehensions):
         return self._extreme("max", node)
 
     def _call_sorted(self, node: ast.Call, want: t.Type | None) -> Expr:
-        """Sets, Sorts and maps only: their canonical order is the order of their elements."""
+        """The canonical order of a set, Sort or map is the order of its elements already."""
         only = self._only(node)
         elem = self._orderable(self.element(only, node), "sorted", node)
-        if not isinstance(only.type, t.SetOf | t.MapOf) and only.op not in ("domain", "keys"):
-            raise self.scope.refuse(
-                node, "sorted of a sequence", "sorted of a Set or an OrderedSort"
-            )
-        return Expr("toseq", t.SeqOf(elem), (only,))
+        walked = isinstance(only.type, t.SetOf | t.MapOf) or only.op in ("domain", "keys")
+        upto = only.type.upto if isinstance(only.type, t.SeqOf) else None
+        return Expr("toseq" if walked else "sorted", t.SeqOf(elem, upto), (only,))
 
     def _call_abs(self, node: ast.Call, want: t.Type | None) -> Expr:
         return Expr("abs", t.Int(0, None), (self._only(node),))

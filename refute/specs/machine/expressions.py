@@ -16,6 +16,7 @@ from typing import Any
 
 from refute.specs.machine import types as t
 from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.intervals import interval
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.language import Sort
 from refute.specs.machine.scope import MISSING, Scope, is_const, is_var
@@ -104,8 +105,16 @@ class Expressions:
             return t.Int(value, value)
         if type(value) is tuple:
             return t.Tuple(tuple(self._type_of_object(v, node) for v in value))
-        if isinstance(value, frozenset):
+        if isinstance(value, frozenset | set):
             return t.SetOf(t.join(self._type_of_object(v, node) for v in value))
+        if type(value) is list:
+            return t.SeqOf(t.join(self._type_of_object(v, node) for v in value), len(value))
+        if type(value) is dict and value:
+            key, entry = (
+                t.join(self._type_of_object(v, node) for v in part)
+                for part in (value.keys(), value.values())
+            )
+            return t.MapOf(key, entry)
         if isinstance(value, enum.Enum) or hasattr(type(value), "__dataclass_fields__"):
             return self.build.resolver.class_type(type(value), self.scope.refuser(node))
         raise self.scope.refuse(
@@ -187,7 +196,7 @@ class Expressions:
             elem = t.join((left.type.elem, right.type.elem))
             return Expr("cat", t.SeqOf(elem, total), (left, right))
         if op in _BINARY and all(isinstance(k, t.Int | t.Bool) for k in kinds):
-            return Expr(_BINARY[op], _interval(_BINARY[op], left.type, right.type), (left, right))
+            return Expr(_BINARY[op], interval(_BINARY[op], left.type, right.type), (left, right))
         raise self.scope.refuse(
             node,
             f"{op.__name__} on {t.show(left.type)} and {t.show(right.type)}",
@@ -199,7 +208,7 @@ class Expressions:
             return Expr("not", BOOL, (self.truth(node.operand),))
         found = self.expr(node.operand)
         if isinstance(node.op, ast.USub) and isinstance(found.type, t.Int):
-            kind = _interval("-", t.Int(0, 0), found.type)
+            kind = interval("-", t.Int(0, 0), found.type)
             return Expr("neg", kind, (found,))
         raise self.scope.refuse(node, f"{type(node.op).__name__}", "not, or - on int")
 
@@ -328,28 +337,6 @@ class Expressions:
         if isinstance(key, t.Union) and not key.options:
             raise self.scope.refuse(node, "an empty dict", "a total map, {k: … for k in Sort}")
         return t.MapOf(key, value)
-
-
-def _interval(op: str, left: t.Type, right: t.Type) -> t.Int:
-    (a, b), (c, d) = (_ends(left), _ends(right))
-    if op == "+":
-        return t.Int(_both(a, c, int.__add__), _both(b, d, int.__add__))
-    if op == "-":
-        return t.Int(_both(a, d, int.__sub__), _both(b, c, int.__sub__))
-    if op == "*" and a is not None and b is not None and c is not None and d is not None:
-        corners = (a * c, a * d, b * c, b * d)
-        return t.Int(min(corners), max(corners))
-    if op == "%" and c is not None and d is not None and c > 0:
-        return t.Int(0, d - 1)
-    return t.Int()
-
-
-def _ends(kind: t.Type) -> tuple[int | None, int | None]:
-    return (kind.lo, kind.hi) if isinstance(kind, t.Int) else (0, 1)
-
-
-def _both(a: int | None, b: int | None, combine: Callable[[int, int], int]) -> int | None:
-    return None if a is None or b is None else combine(a, b)
 
 
 def orderable(kind: t.Type) -> bool:

@@ -1,12 +1,12 @@
-"""`every`, `subsets` and `permutations`: families of values to quantify over and choose from.
+"""`every`, `subsets`, `permutations`, `choose`, `enumerate`, `zip`, `reversed`.
 
-None of them is a new operation for engines: all are walks through the values of a finite type.
+None of them is a new operation for engines: all are walks through the values of a finite type, or
+through the places of sequences.
 """
 
 from __future__ import annotations
 
 import ast
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +14,7 @@ from refute.errors import UsageError
 from refute.specs.machine import language
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
-from refute.specs.machine.expressions import BOOL
+from refute.specs.machine.expressions import BOOL, number
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.scope import MISSING, Scope
 from refute.specs.machine.values import domain
@@ -52,10 +52,77 @@ def _permutations(calls: Comprehensions, node: ast.Call) -> Expr:
     return _those(calls, node, kind, name, test)
 
 
-FAMILIES: dict[types.FunctionType, Family] = {
-    language.every: _every,  # type: ignore[dict-item]
-    language.subsets: _subsets,  # type: ignore[dict-item]
-    language.permutations: _permutations,  # type: ignore[dict-item]
+def _choose(calls: Comprehensions, node: ast.Call) -> Expr:
+    """`choose(x for x in s if …)`: the first one in canonical order."""
+    source = _listed(calls, _only(calls, node))
+    elem = calls.element(source, node)
+    whole = Expr("toset", t.SetOf(elem), (source,), "Set")
+    ordered = Expr("toseq", t.SeqOf(elem), (whole,))
+    return Expr("index", elem, (ordered, number(0)))
+
+
+def _listed(calls: Comprehensions, node: ast.expr) -> Expr:
+    if isinstance(node, ast.GeneratorExp):
+        node = ast.copy_location(ast.SetComp(node.elt, node.generators), node)
+    return calls.expr(node)
+
+
+def _enumerate(calls: Comprehensions, node: ast.Call) -> Expr:
+    """`enumerate(seq)`: pairs of place and element."""
+    source = _sequence(calls, _only(calls, node), node)
+    return _by_place(calls, [source], lambda at: _tuple([at, _at(source, at)]))
+
+
+def _zip(calls: Comprehensions, node: ast.Call) -> Expr:
+    """`zip(a, b)`: tuples of elements at the same place, as long as the shortest."""
+    if len(node.args) < 2:
+        raise calls.scope.refuse(node, "this zip", "zip(one, another)")
+    sources = [_sequence(calls, part, node) for part in node.args]
+    return _by_place(calls, sources, lambda at: _tuple([_at(s, at) for s in sources]))
+
+
+def _reversed(calls: Comprehensions, node: ast.Call) -> Expr:
+    """`reversed(seq)`: the elements backwards."""
+    source = _sequence(calls, _only(calls, node), node)
+    return _by_place(calls, [source], lambda at: _at(source, Expr("-", t.Int(), (number(-1), at))))
+
+
+def _sequence(calls: Comprehensions, node: ast.expr, call: ast.Call) -> Expr:
+    found = calls.expr(node)
+    calls.scope.fixed_order(call, found)
+    if isinstance(found.type, t.SeqOf):
+        return found
+    return Expr("toseq", t.SeqOf(calls.element(found, call)), (found,))
+
+
+def _by_place(calls: Comprehensions, sources: list[Expr], element: Callable[[Expr], Expr]) -> Expr:
+    """One element for each place of sequences, as long as the shortest."""
+    lengths = [Expr("len", t.Int(0, None), (s,)) for s in sources]
+    least = lengths[0] if len(lengths) == 1 else Expr("least", t.Int(0, None), tuple(lengths))
+    places = Expr("range", t.SeqOf(t.Int(0, None)), (number(0), least, number(1)))
+    name = calls.build.fresh("place")
+    made = element(Expr("local", t.Int(0, None), (), name))
+    chain = Expr("for", made.type, (places, Expr("item", made.type, (made,))), name)
+    return Expr("list", t.SeqOf(made.type), (chain,))
+
+
+def _at(source: Expr, at: Expr) -> Expr:
+    elem = source.type.elem if isinstance(source.type, t.SeqOf) else t.NEVER
+    return Expr("index", elem, (source, at))
+
+
+def _tuple(parts: list[Expr]) -> Expr:
+    return Expr("tuple", t.Tuple(tuple(p.type for p in parts)), tuple(parts))
+
+
+FAMILIES: dict[object, Family] = {
+    language.every: _every,
+    language.subsets: _subsets,
+    language.permutations: _permutations,
+    language.choose: _choose,
+    enumerate: _enumerate,
+    zip: _zip,
+    reversed: _reversed,
 }
 
 

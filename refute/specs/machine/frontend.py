@@ -86,6 +86,7 @@ class FrontEnd:
 
     def names(self) -> set[str]:
         """The constants and Sorts that the machine has, whether or not they were given."""
+        self.bare = True  # a machine that is refined has names of its own
         self._variable_types()
         self._marked()
         return {*self.build.constants, *self.resolver.sizes, *self.resolver.unsized}

@@ -12,7 +12,7 @@ Expressions are uniform nodes, `Expr(op, type, args, data)`:
     == != < <= > >= in                            | & ^ diff subset disjoint   on sets
     index(container, key)   slice(seq, lo, hi)    field         data: a name
     tuple seq setof         elements              make          record type is the node's type
-    cat(seq, seq)  range(lo, hi, step)            toset toseq   of anything iterable
+    cat(seq, seq)  range(lo, hi, step)            toset toseq sorted   of anything iterable
     values items keys       of a map              dict          a map from key, value, key, …
     len min max sum         of one container      least most    of several arguments
     ordinal successor       of an OrderedSort     isa           data: types

@@ -285,6 +285,14 @@ def every(kind: Any) -> Seq[Any]:
     return Seq(_context("every(…)").values(kind))
 
 
+def choose(elements: Iterable[T]) -> T:
+    """The first one in canonical order, always the same (CHOOSE); IndexError of nothing."""
+    found = list(elements)
+    if not found:
+        raise IndexError("choose of nothing")
+    return min(found, key=live_order)
+
+
 def subsets(elements: Iterable[T]) -> Seq[Set[T]]:
     """All subsets, the empty one and the whole included."""
     items = list(Set(elements))

@@ -13,9 +13,10 @@ from typing import Any
 from refute.claim import Claim
 from refute.errors import UsageError
 from refute.site import Site
-from refute.specs.machine.frontend import translate
+from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.resolve import Resolver
+from refute.specs.machine.space import Space
 from refute.specs.machine.statement import claims_of
 from refute.specs.machine.types import Type
 
@@ -32,7 +33,8 @@ class Machine:
         """The machine with these sizes and constants. Raises Unsupported, UsageError."""
         if cls is Machine:
             raise UsageError("Machine itself has no steps", next_step="derive a class from it")
-        return Model(cls, translate(cls, constants))
+        front = FrontEnd(cls, constants)
+        return Model(cls, front.ir(), front.resolver)
 
     def _admit(self, name: str, value: Any) -> Any:
         resolver, kinds = self._types
@@ -42,9 +44,14 @@ class Machine:
 class Model:
     """A machine with its constants resolved."""
 
-    def __init__(self, cls: type[Machine], ir: MachineIR) -> None:
+    def __init__(self, cls: type[Machine], ir: MachineIR, resolver: Resolver) -> None:
         self.cls = cls
         self.ir = ir
+        self._resolver = resolver
+
+    def space(self) -> Space:
+        """The reachable states, to ask about from Python: `states`, `enabled`, `predecessors`."""
+        return Space(self.ir, self._resolver)
 
     @property
     def constants(self) -> dict[str, int]:

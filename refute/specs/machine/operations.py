@@ -84,6 +84,8 @@ def _containers(expr: Expr, values: list[Value], kinds: list[t.Type]) -> Value:
             return frozenset(items)
         case "toseq" | "keys":
             return items
+        case "sorted":
+            return tuple(sorted(items, key=order))
         case "values":
             return tuple(values[0])
         case "items":

@@ -7,6 +7,7 @@ import ast
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.ir import Expr
+from refute.specs.machine.matching import as_ifs
 from refute.specs.machine.scope import Scope
 
 
@@ -28,6 +29,8 @@ def returned(calls: Comprehensions, body: list[ast.stmt], after: ast.AST) -> Exp
             scope.env = before
             orelse = returned(calls, [*first.orelse, *rest], first)
             return Expr("if", t.join((then.type, orelse.type)), (test, then, orelse))
+        case ast.Match():
+            return returned(calls, [*as_ifs(scope, first), *rest], first)
         case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value):
             return _let(calls, target, value, rest, first)
         case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value):

@@ -27,6 +27,7 @@ from refute.specs.machine.ir import (
     While,
     Write,
 )
+from refute.specs.machine.matching import as_ifs
 from refute.specs.machine.scope import Scope, is_const, is_var
 
 _AUGMENTED = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitOr, ast.BitAnd, ast.BitXor}
@@ -79,6 +80,8 @@ class Statements:
                 return self._augmented(node)
             case ast.If() | ast.For() | ast.While():
                 return self._compound(node)
+            case ast.Match():
+                return [s for part in as_ifs(self.scope, node) for s in self.statement(part)]
             case ast.Assert():
                 return [Check(self.calls.truth(node.test), node.lineno)]
             case ast.Return(value=None):
@@ -346,6 +349,5 @@ _OUTSIDE = {
     "Import": ("import in a step", "an import at the top of the module"),
     "ImportFrom": ("import in a step", "an import at the top of the module"),
     "FunctionDef": ("a nested def", "a helper method"),
-    "Match": ("match", "if and isinstance"),
 }
 _OTHER = ("this statement", "when, if, for, assignments and writes to self.x")

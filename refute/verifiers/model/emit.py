@@ -98,6 +98,7 @@ class Emitter:
             "Tag": Tag,
             "field_of": field_of,
             "removed": removed,
+            "order": order,
             "popped": popped,
             "put": put,
             "extreme": extreme,
@@ -272,6 +273,9 @@ class Emitter:
 
     def _toseq(self, expr: Expr) -> str:
         return f"tuple({self.source(expr.args[0])})"
+
+    def _sorted(self, expr: Expr) -> str:
+        return f"tuple(sorted({self.source(expr.args[0])}, key=order))"
 
     def _values(self, expr: Expr) -> str:
         return self.text(expr.args[0])
