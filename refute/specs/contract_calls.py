@@ -4,8 +4,9 @@ What comes back is the answer and the arguments as the call left them, because a
 speak of a list that was changed. A hostile subject can forge all of it, which gains it nothing:
 whatever comes from its process is what it answered.
 
-A case that takes too long is given up here, so that one loop over 2**64 steps does not cost the
-whole request; the parent has its own clock for code that does not let go.
+A case that takes too long is given up here, the writing of a long result included, so that one loop
+over 2**64 steps does not cost the whole request; the parent has its own clock for code that does
+not let go.
 """
 
 from __future__ import annotations
@@ -69,15 +70,14 @@ def _answer(
     function: Callable[..., Any], args: Sequence[Plain], kwargs: Mapping[str, Plain], cpu_s: float
 ) -> str:
     given = dict(kwargs)
-    answer: list[Plain]
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s)
         try:
             value = function(*args, **given)
+            answer = ["returned", value, list(args), given]
+            return json.dumps(plain.encode(answer, opaque=True))
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        answer = ["returned", value, list(args), given]
-        return json.dumps(plain.encode(answer, opaque=True))
     except _TooLong:
         return json.dumps([SLOW])
     except BaseException as error:  # SystemExit is an answer too
