@@ -94,7 +94,7 @@ def reading_of(claim: Claim, site: Site) -> Reading:
 def _returns(annotation: ast.expr, names: Names, path: str) -> Type | None:
     """The result's type; one that is not understood is not judged."""
     try:
-        return read_type(annotation, names, path)
+        return read_type(annotation, names, path, concrete=True)
     except Unsupported:
         return None
 

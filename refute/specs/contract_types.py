@@ -51,6 +51,10 @@ _ALIASES = {
     **{"Collection": "Sequence", "Iterable": "Sequence", "MutableSequence": "list"},
     **{"Mapping": "dict", "MutableMapping": "dict", "AbstractSet": "set", "MutableSet": "set"},
 }
+_ABSTRACT = frozenset(
+    {"Sequence", "Collection", "Iterable", "MutableSequence", "Mapping", "MutableMapping"}
+    | {"AbstractSet", "MutableSet"}
+)
 _SOURCES = ("typing", "typing_extensions", "collections.abc")
 _KNOWN = {*_ALIASES, "Optional", "Union", "Literal", "Sequence", "Annotated", "Final"}
 _DEEPEST = 20
@@ -185,16 +189,21 @@ def carrier(kind: Type, value: Plain) -> Plain:
     return value
 
 
-def read_type(annotation: ast.expr, names: Names, path: str) -> Type:
-    """The type that an annotation names. Raises Unsupported with file:line."""
-    return _Types(names, path, annotation.lineno).read(annotation, 0)
+def read_type(annotation: ast.expr, names: Names, path: str, concrete: bool = False) -> Type:
+    """The type that an annotation names. Raises Unsupported with file:line.
+
+    concrete: refuse protocols such as Sequence too. As an input one stands for lists and tuples; a
+    result of it may be anything that behaves so.
+    """
+    return _Types(names, path, annotation.lineno, concrete).read(annotation, 0)
 
 
 class _Types:
     """Reads annotations; line: where the outermost one stands."""
 
-    def __init__(self, names: Names, path: str, line: int) -> None:
+    def __init__(self, names: Names, path: str, line: int, concrete: bool) -> None:
         self.names = names
+        self.concrete = concrete
         self.path = path
         self.line = line
 
@@ -242,7 +251,9 @@ class _Types:
         if not module:
             known = name in _SCALARS or name in _COLLECTIONS or name == "dict"
             return name if known else ""
-        return _ALIASES.get(name, name) if module in _SOURCES and name in _KNOWN else ""
+        if module not in _SOURCES or name not in _KNOWN or (self.concrete and name in _ABSTRACT):
+            return ""
+        return _ALIASES.get(name, name)
 
     def _subscript(self, node: ast.Subscript, depth: int) -> Type:
         name = self._library(node.value)

@@ -87,10 +87,13 @@ def test_a_result_of_another_type_is_broken() -> None:
     assert judged[0].status == "broken"
     assert judged[0].expected == "a result of type int"
     assert "of type list[int]" in judged[0].observed
-    judged = play("signed", {"x": 1, "flag": True}, site=WRONG)
-    assert (
-        judged[0].observed == "signed returned <builtins.object>, which is of type builtins.object"
-    )
+
+
+def test_a_result_that_is_not_plain_may_be_of_the_type_and_is_not_judged() -> None:
+    (judged,) = play("signed", {"x": 1, "flag": True}, site=WRONG)  # an object
+    assert judged.status == "unfit" and "not plain data" in judged.observed
+    (judged,) = play("minus", {"a": 5, "b": 5}, site=WRONG)  # a member of an IntEnum
+    assert judged.status == "unfit" and "promises.Small" in judged.observed
 
 
 def test_a_precondition_of_the_heads_own_is_an_exception_like_any_other() -> None:

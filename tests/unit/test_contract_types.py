@@ -115,6 +115,14 @@ def test_inputs_are_exact_and_results_as_type_checkers_see_them(
     assert (kind.admits(value), kind.admits(value, loosely=True)) == (exactly, loosely)
 
 
+def test_a_result_of_a_protocol_may_be_anything_that_behaves_so() -> None:
+    module = parse(MODULE.encode())
+    assert module is not None
+    annotation = ast.parse("Sequence[int]", mode="eval").body
+    with pytest.raises(Unsupported):
+        read_type(annotation, names_of(module), "m.py", concrete=True)
+
+
 NESTED = "list[tuple[int, ...] | frozenset[bytes] | dict[str, tuple[bool, float | None]]]"
 
 

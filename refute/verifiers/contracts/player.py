@@ -230,12 +230,15 @@ class ContractPlayer(WorkerPair):
                 return Judgement("discarded", asked=1)
             return self._broken(case, answer, "the function returns", says(outcome))
         unfit = not_judgeable(self.name, outcome)
-        returns = self.reading.returns
-        if outcome.kind == "returned":
-            if returns is not None and not returns.admits(outcome.value, loosely=True):
-                kind = _type_of(outcome.value)
-                seen = f"{self.name} {says(outcome)}, which is of type {kind}"
-                return self._broken(case, answer, f"a result of type {returns}", seen)
+        if outcome.kind == "returned" and not unfit:
+            wanted, kind = self.reading.returns, _foreign(outcome.value)
+            if wanted is not None and not wanted.admits(outcome.value, loosely=True):
+                if kind:
+                    unfit = f"{self.name} returned a {kind}, which may or may not be a {wanted}"
+                else:
+                    seen = f"{self.name} {says(outcome)}, which is of type "
+                    seen += _type_of(outcome.value)
+                    return self._broken(case, answer, f"a result of type {wanted}", seen)
             changed = opaque_type(answer.after)
             if changed:
                 unfit = f"{self.name} left a value of type {changed} in an argument"
@@ -356,13 +359,19 @@ def _told(answer: Answer) -> Plain:
     return ["raised", outcome.error]
 
 
-def _type_of(value: Plain) -> str:
-    """The type of a result, with those of its parts where that says more."""
+def _foreign(value: Plain) -> str:
+    """The type of the first record inside: it may be a subclass of a builtin, as an IntEnum is."""
     if isinstance(value, Record):
         return value.type_name
-    kind = opaque_type(value) if not isinstance(value, list | tuple | set | dict) else ""
-    if kind:
-        return kind
+    if isinstance(value, list | tuple | set | frozenset):
+        return next((name for v in value if (name := _foreign(v))), "")
+    if isinstance(value, dict):
+        return _foreign([*value.keys(), *value.values()])
+    return ""
+
+
+def _type_of(value: Plain) -> str:
+    """The type of a plain result, with those of its parts."""
     name = type(value).__name__
     if isinstance(value, list | tuple | set | frozenset) and value:
         inside = ", ".join(dict.fromkeys(_type_of(v) for v in value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import sys
 
 from icontract import ensure, require
@@ -55,8 +56,12 @@ def deep(n: int) -> int:
     return n if n != 7 else deep(n)
 
 
+class Small(enum.IntEnum):
+    ZERO = 0
+
+
 def minus(b: int, a: int) -> int:
-    return a - b
+    return a - b or Small.ZERO
 
 
 def signed(x: int, *, flag: bool) -> object:
