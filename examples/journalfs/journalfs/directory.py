@@ -26,9 +26,12 @@ _ENTRY = Struct(f"<IB{MAXIMUM_NAME}s")
 
 def find(tx: Transaction, directory: Inode, name: bytes) -> int:
     """The number of the inode that `name` names; NO_INODE when nothing has that name."""
-    for _, _, number, found in _entries(tx, directory):
-        if number and found == name:
-            return number
+    for block in used_blocks(tx, directory):
+        data = tx.read(block)
+        if name in data:  # looked for as bytes first: most blocks hold no such name
+            for number, length, found in _ENTRY.iter_unpack(data):
+                if number and found[:length] == name:
+                    return int(number)
     return NO_INODE
 
 
