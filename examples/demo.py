@@ -2,7 +2,8 @@
 
 In a scratch repository made from `examples/journalfs`, a change splits `rename` into two journal
 transactions. The gate must refute it, accept the change once it is right, and `refute check` must
-find the same bug in the design. The demo fails when any exit code differs from what it announces.
+find the same bug in the design. In another one, made from `examples/minidb`, a change to an SQL
+engine forgets the NULLs of NOT IN. The demo fails when an exit code differs from what it announces.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent
-JOURNALFS = EXAMPLES / "journalfs"
+JOURNALFS, MINIDB = EXAMPLES / "journalfs", EXAMPLES / "minidb"
 REFUTE = Path(sys.executable).with_name("refute")
 SPEC = "rename_spec.py"
 
@@ -49,21 +50,21 @@ def git(repository: Path, *arguments: str) -> None:
     )
 
 
-def one_change(pattern: str) -> Path:
-    """The only patch of `examples/journalfs/changes` that matches the pattern."""
-    found = sorted((JOURNALFS / "changes").glob(pattern))
+def one_change(example: Path, pattern: str) -> Path:
+    """The only patch in the example's `changes` that matches the pattern."""
+    found = sorted((example / "changes").glob(pattern))
     if len(found) != 1:
         raise SystemExit(f"demo: {len(found)} patches match {pattern}, wanted one")
     return found[0]
 
 
-def build(repository: Path) -> None:
-    """A repository with the filesystem and its claims on main."""
+def build(example: Path, repository: Path) -> None:
+    """A repository with the example and its claims on main."""
     leave_out = shutil.ignore_patterns("__pycache__", ".refute", "*.pyc")
-    shutil.copytree(JOURNALFS, repository, dirs_exist_ok=True, ignore=leave_out)
+    shutil.copytree(example, repository, ignore=leave_out)
     git(repository, "init", "--quiet", "--initial-branch=main")
     git(repository, "add", "--all")
-    git(repository, "commit", "--quiet", "--message", "journalfs with its claims")
+    git(repository, "commit", "--quiet", "--message", f"{example.name} with its claims")
 
 
 def announce(words: str) -> None:
@@ -84,10 +85,10 @@ def expect(code: int, repository: Path, *arguments: str) -> bool:
 
 
 def story(repository: Path) -> list[bool]:
-    """The three scenes; whether each exit code was right."""
-    wrong, right = one_change("01-*.patch"), one_change("right-rename*.patch")
+    """A change to a filesystem, and the spec of its design; whether each exit code was right."""
+    wrong, right = one_change(JOURNALFS, "01-*.patch"), one_change(JOURNALFS, "right-rename*.patch")
     announce("main holds a journaling filesystem with claims about what a crash may leave behind.")
-    build(repository)
+    build(JOURNALFS, repository)
     announce(f"A branch splits rename into two journal transactions ({wrong.name}).")
     git(repository, "switch", "--quiet", "--create", "faster-rename")
     git(repository, "apply", "--index", str(wrong))
@@ -104,14 +105,30 @@ def story(repository: Path) -> list[bool]:
     return results
 
 
+def story_of_minidb(repository: Path) -> list[bool]:
+    """A change to an SQL engine; whether each exit code was right."""
+    wrong, right = one_change(MINIDB, "01-*.patch"), one_change(MINIDB, "right-in-list*.patch")
+    announce("Another main holds an SQL engine that claims to answer as SQLite does.")
+    build(MINIDB, repository)
+    announce(f"A branch makes IN faster, and forgets what NULL means there ({wrong.name}).")
+    git(repository, "switch", "--quiet", "--create", "faster-in")
+    git(repository, "apply", "--index", str(wrong))
+    git(repository, "commit", "--quiet", "--message", "IN: NULL never equals anything")
+    results = [expect(1, repository, "gate", "--base", "main", "--budget", "300s")]
+    announce(f"The branch is amended to a change that keeps it ({right.name}).")
+    git(repository, "checkout", "--quiet", "main", "--", ".")
+    git(repository, "apply", "--index", str(right))
+    git(repository, "commit", "--quiet", "--amend", "--message", "IN: a list becomes a set")
+    results.append(expect(0, repository, "gate", "--base", "main", "--budget", "300s"))
+    return results
+
+
 def main() -> int:
     """Tell the story in a scratch directory that is removed afterwards."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="refute-demo-") as scratch:
         os.environ["REFUTE_KEY_FILE"] = str(Path(scratch, "key"))  # not the user's own key
-        repository = Path(scratch, "journalfs")
-        repository.mkdir()
-        results = story(repository)
+        results = story(Path(scratch, "journalfs")) + story_of_minidb(Path(scratch, "minidb"))
     print(f"\n{sum(results)} of {len(results)} as announced, {time.monotonic() - started:.1f} s")
     return 0 if all(results) else 1
 
