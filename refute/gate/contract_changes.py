@@ -89,12 +89,17 @@ def _loading_events(session: Session, files: frozenset[str]) -> Iterator[SpecEve
 
 def _shadow_events(session: Session, files: frozenset[str]) -> Iterator[SpecEvent]:
     """New files that stand in front of a module of the standard library or an installed one."""
-    for path in sorted(files - set(session.base.entries)):
-        for name in module_names(path, session.config.roots):
-            top = name.partition(".")[0]
-            if top in sys.stdlib_module_names or _is_installed(top):
+    roots, before = session.config.roots, session.base.entries
+    own = {_top(n) for p in before if p.endswith(".py") for n in module_names(p, roots)}
+    for path in sorted(files - set(before)):
+        for top in dict.fromkeys(map(_top, module_names(path, roots))):
+            if top not in own and (top in sys.stdlib_module_names or _is_installed(top)):
                 yield SpecEvent("changed", path, f"it stands in front of {top}", path, 1)
                 break
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _is_installed(top: str) -> bool:
