@@ -5,7 +5,7 @@
 See docs/machines.md for a tutorial and the rules.
 """
 
-from refute.specs.machine.containers import Map, Seq, Set
+from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.formulas import (
     Formula,
     always,
@@ -52,6 +52,7 @@ from refute.specs.machine.marks import (
 from refute.specs.machine.model import Machine, Model
 
 __all__ = [
+    "Bag",
     "Const",
     "Formula",
     "Machine",

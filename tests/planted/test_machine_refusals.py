@@ -64,6 +64,7 @@ class M(Machine):
     s: Var[Set[RM]] = var(empty_set)
     q: Var[Annotated[Seq[RM], Upto(2)]] = var(())
     m: Var[Map[RM, bool]] = var(each=False)
+    bag: Var[Bag[RM]] = var(Bag())
 
     @action
     def step(self) -> None:
@@ -122,6 +123,12 @@ STATEMENTS = {
     "x = Holds({r for r in RM})": "where it is hashed",
     "x = sorted(self.q)": "sorted of RM",
     "x = zip(self.q)": "this zip",
+    "x = [r for r in self.bag]": "a walk through a Bag",
+    "x = len(self.bag)": "a walk through a Bag",
+    "x = self.bag | self.s": "BitOr on Bag[RM] and Set[RM]",
+    "x = self.bag.most_common()": "of a Bag",
+    "self.bag.update(self.s)": ".update(…) on Bag[RM]",
+    "x = every(Bag[RM])": "too many values",
     "match self.q:\n    case [x, *y]:\n        pass": "the pattern [x, *y]",
     "match self.q:\n    case [x] | [x, _]:\n        pass": "a name inside |",
     "match self.n:\n    case Holds(1, 2):\n        pass": "the pattern Holds(1, 2)",

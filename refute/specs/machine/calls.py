@@ -14,10 +14,10 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from refute.specs.machine import language
+from refute.specs.machine import bags, language
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
-from refute.specs.machine.containers import Map, Seq, Set
+from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.expressions import BOOL, constant, number, orderable
 from refute.specs.machine.families import FAMILIES
 from refute.specs.machine.ir import Expr
@@ -129,6 +129,8 @@ class Calls(Comprehensions):
         if builtin is not None and (known or target is dataclasses.replace):
             made: Expr = builtin(node, want)
             return made
+        if target is Bag and not node.args:
+            return bags.EMPTY
         if target in (Set, Seq, Map):
             return self._container(target, node, want)
         if isinstance(target, types.FunctionType | type) and target in FAMILIES:
@@ -319,6 +321,12 @@ class Calls(Comprehensions):
         kind = t.SeqOf(elem)
         return found if found.type == kind else Expr("toseq", kind, (found,))
 
+    def contains(self, container: Expr, element: Expr, node: ast.AST) -> Expr:
+        """Whether an element is in a container."""
+        if isinstance(container.type, t.BagOf):
+            return Expr(">", BOOL, (bags.counted(self, container, element), number(0)))
+        return super().contains(container, element, node)
+
     def _method(self, base: Expr, name: str, node: ast.Call) -> Expr:
         if name in MUTATORS and isinstance(base.type, t.SetOf | t.SeqOf | t.MapOf):
             raise self.scope.refuse(
@@ -326,6 +334,8 @@ class Calls(Comprehensions):
                 f".{name}(…) on a value that is not a path from self, or inside an expression,",
                 f"self.variable.{name}(…) as a statement of its own",
             )
+        if isinstance(base.type, t.BagOf):
+            return bags.method(self, base, name, node)
         if isinstance(base.type, t.MapOf) and name in ("values", "keys", "items"):
             key, value = base.type.key, base.type.value
             elem = {"values": value, "keys": key, "items": t.Tuple((key, value))}[name]

@@ -81,6 +81,71 @@ class Set(frozenset[E]):
         self._home(frozenset(self) | frozenset(map(hashable, elements)))
 
 
+class Bag(Generic[E]):
+    """A multiset; `add`, `remove`, `discard` (of one copy) and `clear` are statements."""
+
+    _home: Home = staticmethod(_no_place)
+
+    def __init__(self, elements: Iterable[E] = ()) -> None:
+        found: dict[E, int] = {}
+        for element in elements:
+            found[element] = found.get(element, 0) + 1
+        self._counts = found
+
+    @classmethod
+    def of(cls, counts: Mapping[E, int]) -> Bag[E]:
+        """The bag that has each key so often; none of it where that is not positive."""
+        made: Bag[E] = cls()
+        made._counts = {element: n for element, n in counts.items() if n > 0}
+        return made
+
+    def count(self, element: E) -> int:
+        """How often the element is there."""
+        return self._counts.get(element, 0)
+
+    def total(self) -> int:
+        """How many copies there are together."""
+        return sum(self._counts.values())
+
+    def distinct(self) -> Set[E]:
+        """The different elements."""
+        return Set(self._counts)
+
+    def __contains__(self, element: object) -> bool:
+        return element in self._counts
+
+    def __bool__(self) -> bool:
+        return bool(self._counts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bag) and self._counts == other._counts
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._counts.items()))
+
+    def __repr__(self) -> str:
+        return f"Bag.of({self._counts!r})"
+
+    def add(self, element: E) -> None:
+        """Write the bag with one copy more."""
+        made = hashable(element)
+        self._home(Bag.of({**self._counts, made: self.count(made) + 1}))
+
+    def discard(self, element: E) -> None:
+        """Write the bag with one copy less, if there is one."""
+        self._home(Bag.of({**self._counts, element: self.count(element) - 1}))
+
+    def remove(self, element: E) -> None:
+        """As `discard`; KeyError when there is none."""
+        if element not in self._counts:
+            raise KeyError(element)
+        self.discard(element)
+
+    def clear(self) -> None:
+        """Write the empty bag."""
+        self._home(Bag())
+
+
 class Seq(tuple[E, ...]):
     """A sequence; `append`, `extend`, `pop` and `clear` are statements on `self.x`."""
 
@@ -183,6 +248,8 @@ def placed(value: D, home: Home) -> D:
         copy = Seq(value)
     elif isinstance(value, Map):
         copy = Map(value._entries)
+    elif isinstance(value, Bag):
+        copy = Bag.of(value._counts)
     else:
         return value
     copy._home = home
@@ -204,6 +271,8 @@ def live_order(value: Any) -> tuple[Any, ...]:
         return (4, type(value).__name__, inside)
     if isinstance(value, frozenset):
         return (5, tuple(sorted(map(live_order, frozenset.__iter__(value)))))
+    if isinstance(value, Bag):
+        return live_order(frozenset(value._counts.items()))
     if isinstance(value, Mapping):
         return (3, tuple(live_order(v) for v in value.values()))
     if isinstance(value, Sequence):

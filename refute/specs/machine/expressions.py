@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refute.specs.machine import types as t
+from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.intervals import interval
 from refute.specs.machine.ir import Expr
@@ -105,6 +106,9 @@ class Expressions:
             return t.Int(value, value)
         if type(value) is tuple:
             return t.Tuple(tuple(self._type_of_object(v, node) for v in value))
+        if isinstance(value, Bag):
+            parts = [self._type_of_object(v, node) for v in value.distinct()]
+            return t.BagOf(t.Tuple((t.join(parts), t.Int(1, None))))
         if isinstance(value, frozenset | set):
             return t.SetOf(t.join(self._type_of_object(v, node) for v in value))
         if type(value) is list:
@@ -187,7 +191,8 @@ class Expressions:
         left, right = self.expr(node.left), self.expr(node.right)
         kinds = (left.type, right.type)
         op = type(node.op)
-        if isinstance(left.type, t.SetOf) and isinstance(right.type, t.SetOf) and op in _SETS:
+        sets = all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in kinds)
+        if sets and op in _SETS:
             smaller = op in (ast.BitAnd, ast.Sub)
             return Expr(_SETS[op], left.type if smaller else t.join(kinds), (left, right))
         if op is ast.Add and isinstance(left.type, t.SeqOf) and isinstance(right.type, t.SeqOf):
@@ -229,8 +234,7 @@ class Expressions:
 
     def _comparison(self, left: Expr, right: Expr, op: ast.cmpop, node: ast.AST) -> Expr:
         if isinstance(op, ast.In | ast.NotIn):
-            self.element(right, node)
-            inside = Expr("in", BOOL, (left, right))
+            inside = self.contains(right, left, node)
             return inside if isinstance(op, ast.In) else Expr("not", BOOL, (inside,))
         identity = t.Nothing() in (left.type, right.type) or (
             _enum(left.type) and _enum(right.type)
@@ -245,7 +249,8 @@ class Expressions:
                 )
             return Expr("==" if isinstance(op, ast.Eq | ast.Is) else "!=", BOOL, (left, right))
         name = _ORDER[type(op)]
-        if isinstance(left.type, t.SetOf) and isinstance(right.type, t.SetOf):
+        both = (left.type, right.type)
+        if all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in both):
             sides = (left, right) if name in ("<", "<=") else (right, left)
             subset = Expr("subset", BOOL, sides)
             differ = Expr("!=", BOOL, (left, right))
@@ -258,9 +263,16 @@ class Expressions:
             "numbers, members of one OrderedSort, or sets",
         )
 
+    def contains(self, container: Expr, element: Expr, node: ast.AST) -> Expr:
+        """Whether an element is in a container."""
+        self.element(container, node)
+        return Expr("in", BOOL, (element, container))
+
     def element(self, container: Expr, node: ast.AST) -> t.Type:
         """The type of what iteration over the container yields."""
         match container.type:
+            case t.BagOf():
+                raise self.scope.refuse(node, "a walk through a Bag, or its len,", ".distinct()")
             case t.SetOf(elem) | t.SeqOf(elem, _):
                 return elem
             case t.MapOf(key, _):

@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from refute.errors import Unsupported, UsageError
 from refute.specs.machine import types as t
-from refute.specs.machine.containers import Map, Seq, Set
+from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.language import OrderedSort, Range, Sort, Upto
 from refute.specs.machine.values import (
@@ -126,7 +126,7 @@ class Resolver:
             return self._annotated(annotation, refuse)
         if origin in (typing.Union, types.UnionType):
             return self._union(annotation, refuse)
-        if origin in (Set, Seq, Map, tuple, frozenset):
+        if origin in (Set, Seq, Map, Bag, tuple, frozenset):
             return self._container(origin, get_args(annotation), refuse)
         if annotation is bool:
             return t.Bool()
@@ -178,8 +178,10 @@ class Resolver:
                 kind = t.Int(self.bound(note.lo), self.bound(note.hi))
             elif isinstance(note, Upto) and isinstance(kind, t.SeqOf):
                 kind = t.SeqOf(kind.elem, self.bound(note.limit))
+            elif isinstance(note, Upto) and isinstance(kind, t.BagOf):
+                kind = _bag(kind.elem.items[0], self.bound(note.limit))  # type: ignore[union-attr]
             else:
-                raise refuse(f"the annotation {note!r}", "Range on int, Upto on Seq")
+                raise refuse(f"the annotation {note!r}", "Range on int, Upto on Seq and Bag")
         return kind
 
     def _union(self, annotation: Any, refuse: Refuse) -> t.Type:
@@ -197,6 +199,8 @@ class Resolver:
                 raise refuse("a tuple of unknown length", "Annotated[Seq[T], Upto(n)]")
             return t.Tuple(tuple(self.type_of(a, refuse) for a in args))
         kinds = [self.type_of(a, refuse) for a in args]
+        if origin is Bag:
+            return _bag(kinds[0], None)
         if origin is Map:
             domain(kinds[0])
             return t.MapOf(kinds[0], kinds[1])
@@ -234,6 +238,11 @@ class Resolver:
     def _freeze_container(self, value: Any, kind: t.Type) -> Value:
         row: tuple[Value, ...] = ()
         match kind:
+            case t.BagOf(t.Tuple((elem, _))):
+                if not isinstance(value, Bag):
+                    return _UNFIT
+                row = tuple((self._freeze(v, elem), n) for v, n in value._counts.items())
+                return _UNFIT if any(v is _UNFIT for v, _ in row) else frozenset(row)
             case t.SetOf():
                 if not isinstance(value, set | frozenset):
                     return _UNFIT
@@ -269,6 +278,8 @@ class Resolver:
             case t.Rec():
                 fields = [self.thaw(v, f) for v, (_, f) in zip(value[1:], kind.fields, strict=True)]
                 return self.classes[kind.name](*fields)
+            case t.BagOf(t.Tuple((elem, _))):
+                return Bag.of({self.thaw(v, elem): n for v, n in sorted(value, key=order)})
             case t.SetOf():
                 return Set(self.thaw(v, kind.elem) for v in sorted(value, key=order))
             case t.MapOf():
@@ -279,6 +290,10 @@ class Resolver:
             case t.Tuple():
                 return tuple(map(self.thaw, value, kind.items))
         return value
+
+
+def _bag(elem: t.Type, upto: int | None) -> t.BagOf:
+    return t.BagOf(t.Tuple((elem, t.Int(1, upto))))
 
 
 def _plain_equality(cls: Any) -> bool:
@@ -307,7 +322,7 @@ class _Unfit:
 _UNFIT: Any = _Unfit()
 _TYPES = (
     "bool, Annotated[int, Range(lo, hi)], Enum, Sort, OrderedSort, tuple, frozen dataclass, "
-    "T | None, Set, Map, Annotated[Seq[T], Upto(n)]"
+    "T | None, Set, Bag, Map, Annotated[Seq[T], Upto(n)]"
 )
 
 
@@ -325,6 +340,8 @@ def embed(value: Any) -> Value:
         return (tag(name, names), *(embed(getattr(value, n)) for n in names))
     if isinstance(value, set | frozenset):
         return frozenset(map(embed, value))
+    if isinstance(value, Bag):
+        return frozenset((embed(v), n) for v, n in value._counts.items())
     if isinstance(value, Mapping):
         return tuple(map(embed, value.values()))
     if isinstance(value, list | tuple):

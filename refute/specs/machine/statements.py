@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from refute.specs.machine import language
+from refute.specs.machine import bags, language
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import MUTATORS, Calls
 from refute.specs.machine.expressions import number
@@ -137,7 +137,9 @@ class Statements:
 
     def _mutated(self, now: Expr, kind: t.Type, name: str, call: ast.Call, node: ast.stmt) -> Expr:
         args = [self.calls.expr(a) for a in call.args]
-        if isinstance(kind, t.SetOf):
+        if isinstance(kind, t.BagOf):
+            made = bags.mutated(self.calls, now, name, args)
+        elif isinstance(kind, t.SetOf):
             made = self._set_mutated(now, kind, name, args)
         elif isinstance(kind, t.SeqOf):
             made = self._seq_mutated(now, kind, name, args, node)
@@ -147,7 +149,7 @@ class Statements:
             raise self.scope.refuse(
                 node,
                 f".{name}(…) on {t.show(kind)}",
-                "add discard remove clear update on Set; append extend pop clear on Seq",
+                "add discard remove clear on Set and Bag; append extend pop clear on Seq",
             )
         return made
 

@@ -72,6 +72,11 @@ class SetOf:
 
 
 @dataclasses.dataclass(frozen=True)
+class BagOf(SetOf):
+    """Multisets: a set of pairs of an element and how often it is there, at least once."""
+
+
+@dataclasses.dataclass(frozen=True)
 class MapOf:
     """Total maps from a finite type."""
 
@@ -121,8 +126,8 @@ def _merge(left: Type, right: Type) -> Type | None:
     match left, right:
         case Int(), Int():
             return Int(_least(left.lo, right.lo), _most(left.hi, right.hi))
-        case SetOf(), SetOf():
-            return SetOf(join((left.elem, right.elem)))
+        case SetOf(), SetOf() if type(left) is type(right):
+            return type(left)(join((left.elem, right.elem)))
         case SeqOf(), SeqOf():
             return SeqOf(join((left.elem, right.elem)), _most(left.upto, right.upto))
         case MapOf(), MapOf() if left.key == right.key:
@@ -156,7 +161,7 @@ def included(inner: Type, outer: Type) -> bool:
             low = outer.lo is None or (inner.lo is not None and inner.lo >= outer.lo)
             return low and (outer.hi is None or (inner.hi is not None and inner.hi <= outer.hi))
         case SetOf(), SetOf():
-            return included(inner.elem, outer.elem)
+            return type(inner) is type(outer) and included(inner.elem, outer.elem)
         case SeqOf(), SeqOf():
             short = outer.upto is None or (inner.upto is not None and inner.upto <= outer.upto)
             return short and included(inner.elem, outer.elem)
@@ -183,6 +188,8 @@ def show(kind: Type) -> str:
             return f"tuple[{', '.join(map(show, kind.items))}]"
         case Union():
             return " | ".join(map(show, kind.options)) or "nothing"
+        case BagOf(Tuple((elem, _))):
+            return f"Bag[{show(elem)}]"
         case SetOf():
             return f"Set[{show(kind.elem)}]"
         case MapOf():
@@ -208,7 +215,7 @@ def register(*classes: type[Any]) -> None:
     _CLASSES.update({c.__name__: c for c in classes})
 
 
-register(Bool, Int, Nothing, Atoms, Tuple, Rec, Union, SetOf, MapOf, SeqOf)
+register(Bool, Int, Nothing, Atoms, Tuple, Rec, Union, SetOf, BagOf, MapOf, SeqOf)
 
 
 def pack(value: Any) -> Plain:

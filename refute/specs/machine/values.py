@@ -19,6 +19,7 @@ from refute.errors import UnreadableInput, UsageError
 from refute.plain import Plain
 from refute.specs.machine.types import (
     Atoms,
+    BagOf,
     Bool,
     Int,
     MapOf,
@@ -118,6 +119,8 @@ def cardinality(kind: Type) -> float:
             return functools.reduce(lambda n, f: n * cardinality(f[1]), kind.fields, 1.0)
         case Union():
             return sum(map(cardinality, kind.options))
+        case BagOf():
+            return float("inf")
         case SetOf():
             return _power(2, cardinality(kind.elem))
         case MapOf():
@@ -236,6 +239,9 @@ def text(value: Value, kind: Type) -> str:
             pairs = zip(domain(kind.key), value, strict=True)
             inside = (f"{text(k, kind.key)}: {text(v, kind.value)}" for k, v in pairs)
             return "{" + ", ".join(inside) + "}"
+        case BagOf(Tuple((elem, _))) if type(value) is frozenset:
+            often = sorted(value, key=order)
+            return "{" + ", ".join(f"{text(v, elem)}: {n}" for v, n in often) + "}"
         case SetOf() if type(value) is frozenset:
             return "{" + ", ".join(text(v, kind.elem) for v in sorted(value, key=order)) + "}"
         case SeqOf() if type(value) is tuple:
