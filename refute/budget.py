@@ -103,3 +103,21 @@ def parse_duration(text: str) -> float:
             next_step="give a positive number with a unit",
         )
     return seconds
+
+
+_SIZES = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": GIB, "t": 2**40}
+
+
+def parse_size(text: str) -> int:
+    """Bytes from `8GiB`, `8G`, `512MiB`, `1.5g`; units are powers of 1024. Raises UsageError."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text.lower())
+    size = int(float(match[1]) * _SIZES[match[2]]) if match else 0
+    if size <= 0:
+        raise UsageError(
+            f"{text!r} is not an amount of memory",
+            thing="memory",
+            value=text,
+            possible=("512MiB", "2GiB", "8G"),
+            next_step="give a positive number with a unit",
+        )
+    return size

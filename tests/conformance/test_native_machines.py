@@ -6,6 +6,7 @@ report is equal, the traces too; larger ones are compared as far as the plain en
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 
 import pytest
 from test_machine_meanings import executed, loaded  # type: ignore[import-not-found]
+from typed_machines import source  # type: ignore[import-not-found]
 
+from refute.errors import Unsupported
 from refute.machine import Model
 from refute.specs.library.allocator import SchedulingAllocator, SimpleAllocator
 from refute.specs.library.chang_roberts import ChangRoberts
@@ -37,7 +40,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 STATES = 300  # expanded by the plain engine at most
-SEEDS = 84
+SEEDS = 60
 CHUNK = 12
 
 
@@ -87,6 +90,24 @@ def test_random_machines_are_searched_alike(first: int, tmp_path: Path) -> None:
     assert ways.count("whole") >= CHUNK // 4
 
 
+@pytest.mark.parametrize("first", range(0, 36, CHUNK))
+def test_random_machines_over_all_types_are_searched_alike(first: int, tmp_path: Path) -> None:
+    ways = []
+    for seed in range(first, first + CHUNK):
+        name = f"typed_machine_{seed}"
+        file = tmp_path / f"{name}.py"
+        file.write_text(source(seed))
+        spec = importlib.util.spec_from_file_location(name, file)
+        assert spec is not None
+        try:
+            ways.append(compared(executed(name, spec).M.build()))
+        except Unsupported:  # a comparison that can never hold is refused
+            continue
+        finally:
+            del sys.modules[name]
+    assert ways.count("whole") >= CHUNK // 2
+
+
 PUBLISHED = [
     (TwoPhase.build(RM=3), (288, 1146, 11)),
     (TwoPhase.build(RM=7), (296_448, 2_744_706, 23)),
@@ -107,8 +128,6 @@ def test_published_counts(model: Model, expected: tuple[int, int, int]) -> None:
 
 
 def planted() -> list[Model]:
-    import importlib.util
-
     models = []
     for name in ("planted_machines", "folds"):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")

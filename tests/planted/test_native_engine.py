@@ -16,9 +16,10 @@ from refute.evidence import Evidence
 from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.asking import find_machines
 from refute.verifiers.model import exploring
+from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
-from refute.verifiers.model.exploring import NATIVE, PLAIN, Choice
-from refute.verifiers.model.native import compiler
+from refute.verifiers.model.exploring import NATIVE, PLAIN
+from refute.verifiers.model.native import building, compiler
 from refute.verifiers.model.native.compiler import QUICK, built, cache_directory
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.native.here import native_search
@@ -104,10 +105,10 @@ def test_a_number_beyond_its_bits_gives_way_to_the_plain_engine(
 
 
 def test_a_library_that_crashes_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = exploring.program
+    program = building.program
     start = "static void start(Thread *t, const U *s)\n{"
     monkeypatch.setattr(
-        exploring,
+        building,
         "program",
         lambda *given: program(*given).replace(start, start + " __builtin_trap();"),
     )
@@ -117,10 +118,10 @@ def test_a_library_that_crashes_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_library_that_lies_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = exploring.program
+    program = building.program
     head = "static int q0(const U *s, const U *n)\n{"
     monkeypatch.setattr(
-        exploring, "program", lambda *given: program(*given).replace(head, head + " return 0;")
+        building, "program", lambda *given: program(*given).replace(head, head + " return 0;")
     )
     evidence = judged("Tokens", ("bounded",))["bounded"]
     assert evidence.verdict is Verdict.UNKNOWN

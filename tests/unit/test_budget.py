@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from refute.budget import Budget, Clock, derive_seed, parse_duration
+from refute.budget import Budget, Clock, derive_seed, parse_duration, parse_size
 from refute.errors import UsageError
 
 
@@ -63,3 +63,24 @@ def test_what_is_no_duration_says_what_would_be(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_duration(text)
     assert "60s" in caught.value.possible
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("8GiB", 2**33),
+        ("8g", 2**33),
+        ("512MiB", 2**29),
+        ("1.5k", 1536),
+        ("77", 77),
+        ("3 TB", 3 * 2**40),
+    ],
+)
+def test_amounts_of_memory(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1G", "GiB", "2Q", "2GiBs", "1e9"])
+def test_what_is_no_amount_of_memory(text: str) -> None:
+    with pytest.raises(UsageError, match="amount of memory"):
+        parse_size(text)

@@ -99,3 +99,20 @@ def test_unsupported_python_is_refused_with_its_place(tree: Path) -> None:
     (tree / "counter.py").write_text(COUNTER.replace("self.n = 0", "self.n = eval('0')"))
     with pytest.raises(RefuteError, match=r"counter\.py:\d+"):
         run(["counter.py"])
+
+
+def test_the_engine_and_the_memory_are_the_users_to_choose(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tree / "cache"))
+    command = ["counter.py:deadlock-free", "--memory", "1GiB", "--json", "-"]
+    found = {}
+    for engine in ("auto", "plain", "native"):
+        assert run([*command, "--engine", engine]) == 0
+        (result,) = json.loads(capfd.readouterr().out)["results"]
+        found[engine] = result["evidence"]["engine"]
+        assert result["evidence"]["statistics"]["distinct"] == 4
+    assert found["auto"] == found["plain"] != found["native"]
+    assert "native" in found["native"]
+    with pytest.raises(RefuteError, match="amount of memory"):
+        run([*command[:1], "--memory", "little"])

@@ -25,7 +25,8 @@ from refute.specs.machine.asking import describe
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
-from refute.verifiers.model.exploring import NATIVE, PLAIN, Choice, Exploration
+from refute.verifiers.model.choice import Choice
+from refute.verifiers.model.exploring import NATIVE, PLAIN, Exploration
 from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 

@@ -13,33 +13,27 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from refute.budget import Budget, Clock
 from refute.errors import RefuteError
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
-from refute.specs.machine.ir import MachineIR
 from refute.verifiers import Progress
-from refute.verifiers.model.native.compiler import built
+from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.native.forms import Unsuited
-from refute.verifiers.model.native.program import layout_of, program
+from refute.verifiers.registry import load
 
 PLAIN = "model checker (compiled Python, breadth-first)"
 NATIVE = "model checker (native, breadth-first)"
 OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
+BUILDER = "refute.verifiers.model.native.building:Builder"
 SLICE_S = 0.5
 PLAIN_FIRST_S = 0.3  # of searching, after which the native engine is asked
 SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and replays
 MAX_CORES = 16
 
 Report = Mapping[str, Plain]
-
-
-@dataclasses.dataclass(frozen=True)
-class Choice:
-    """Which engine searches: "auto", "plain" or "native" (at once, and nothing else)."""
-
-    engine: str = "auto"
 
 
 def counted(counts: Report) -> str:
@@ -132,15 +126,12 @@ class Exploration:
     def _native(self) -> tuple[Report, str] | str:
         """The report of the native search, or why the plain engine has to search."""
         try:
-            ir = MachineIR.from_plain(self.data)
-            text = program(ir, layout_of(ir))
-            with built(text) as library, self._worker(library) as worker:
+            builder: Any = load(BUILDER)  # its imports are paid for by large machines only
+            with builder.library(self.data) as library, self._worker(library) as worker:
                 found = self._searched(worker, library.name)
                 self.native_cpu_s = worker.cpu_s
         except Unsuited as why:
             return str(why)
-        except RecursionError:
-            return "the machine is nested too deeply"
         except RefuteError as error:
             return error.message
         if isinstance(found, str):

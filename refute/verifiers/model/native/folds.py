@@ -220,6 +220,20 @@ class Folds(Terms):
             kind = t.SeqOf(elem, _cap(most(expr)))
         return self._gathered(kind, lambda body: self.each(source, body))
 
+    def _sorted(self, expr: Expr) -> Val:
+        """Insertion sort; the order of codes is the canonical order of their values."""
+        found = self._collected(expr)
+        (elem,) = form(found.type).parts
+        if self.ctype(elem) != "L":
+            raise Unsuited(f"sorted of {show(elem)}")
+        name, at, to, kept = found.text, self.fresh("i"), self.fresh("i"), self.fresh("x")
+        self.put(f"for (L {at} = 1; {at} < {name}.n; {at}++) {{")
+        self.put(f"L {kept} = {name}.v[{at}], {to} = {at};")
+        self.put(f"for (; {to} > 0 && {name}.v[{to} - 1] > {kept}; {to}--)")
+        self.put(f"{name}.v[{to}] = {name}.v[{to} - 1];")
+        self.put(f"{name}.v[{to}] = {kept}; }}")
+        return found
+
     def _setof(self, expr: Expr) -> Val:
         vals = list(map(self.term, expr.args))
         kind = t.SetOf(t.join(v.type for v in vals))

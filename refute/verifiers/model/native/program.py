@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 from importlib import resources
@@ -24,6 +25,10 @@ _LISTS = {
     "terminal": "TERMINALS",
     "initial": "INITIALS",
 }
+# What of a machine the search decides, or may leave to others; anything else has to be declined.
+_READ = {"name", "module", "file", "line", "doc", "constants", "variables", "actions"}
+_READ |= {"processes", "properties", "temporals", "refinements"}
+_KINDS = {*_LISTS, "weak", "strong"}
 
 
 def layout_of(ir: MachineIR) -> Layout:
@@ -49,6 +54,7 @@ def step_names(ir: MachineIR) -> list[str]:
 
 def program(ir: MachineIR, layout: Layout) -> str:
     """The C text. Raises Unsuited for what the native engine does not have."""
+    _check_known(ir)
     text = Steps(layout)
     for at, prop in enumerate(ir.properties):
         if prop.kind in _LISTS:
@@ -67,6 +73,16 @@ def program(ir: MachineIR, layout: Layout) -> str:
         resources.files("refute.verifiers.model.native").joinpath("search.c").read_text("utf-8")
     )
     return shared.replace(MARK, "\n".join([*head, *text.prelude]))
+
+
+def _check_known(ir: MachineIR) -> None:
+    """Refuse a machine that says more than is read here. Raises Unsuited."""
+    for field in dataclasses.fields(ir):
+        if field.name not in _READ and getattr(ir, field.name):
+            raise Unsuited(f"a machine with {field.name}")
+    for prop in ir.properties:
+        if prop.kind not in _KINDS:
+            raise Unsuited(f"the {prop.kind} {prop.name}")
 
 
 def _constants(ir: MachineIR, layout: Layout, names: int) -> list[str]:

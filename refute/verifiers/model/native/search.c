@@ -58,7 +58,8 @@ struct Thread {
     U generated, raised, expanded;
     U next, end; /* what is left of its chunk */
     uint32_t at; /* the number of the state in hand */
-    int enabled, depth, known, waiting, first, kept;
+    int enabled, depth, known, kept;
+    unsigned waiting, first;
     L trail[PICKS][2];
     Pending ring[RING];
     U batch[BATCH][W];
@@ -292,8 +293,10 @@ static inline void settle(Thread *t)
 {
     Pending *p = &t->ring[t->first];
     U *slot;
-    if (solo && pausing && !full && !unfit) { flush(t); make_room(); }
-    if (full || unfit) { t->waiting = 0; return; }
+    if (__builtin_expect(pausing != 0, 0)) {
+        if (solo && !full && !unfit) { flush(t); make_room(); }
+        if (full || unfit) { t->waiting = 0; return; }
+    }
     if (insert(p->state, p->hash, &slot)) meet(t, p, slot);
     t->first = (t->first + 1) % RING;
     t->waiting--;
@@ -471,7 +474,7 @@ static int resized(U new_buckets)
 /* Make room for more states; 0 when memory ends. */
 static int grow(void)
 {
-    static const int shares[] = {100, 40, 20, 8};
+    static const int shares[] = {100, 34, 16, 6};
     for (int at = buckets < (1 << 17) ? 0 : 1; at < 4; at++) {
         U wanted = buckets + buckets * shares[at] / 100 + 1, old = buckets;
         if (!fits(wanted)) continue;

@@ -20,7 +20,7 @@ def most(expr: Expr) -> int | None:
             return _product(most(expr.args[0]), most(expr.args[1]))
         case "let":
             return most(expr.args[1])
-        case "list" | "set" | "toseq" | "toset" | "values" | "keys" | "items":
+        case "list" | "set" | "toseq" | "sorted" | "toset" | "values" | "keys" | "items":
             found = most(expr.args[0])
             return found if found is not None else _by_type(expr.type)
         case "domain" if isinstance(expr.type, t.SeqOf):
