@@ -1,81 +1,97 @@
-"""How long `refute prove` takes from the shell: one small function proved, one refuted.
+"""How long obligations take, and how long `refute prove` takes on one small function.
 
-    python benchmarks/bench_prove.py [--repeat 7]
+    python benchmarks/bench_prove.py [repeats]
 
-Wall and CPU seconds of whole processes with all their workers, medians; each run is paired with a
-bare `python -c "import z3"`, which is the least a proof can cost. The bar: 2 s for one function.
-Under load compare CPU seconds: the wall clock counts who else is running.
+Every function of tests/cases/contracts/right_scalars.py is loop-free; the bar is 0.1 s for each of
+its obligations after start-up (execution shared out over them, and the query). The second bar is
+2 s from the shell for one small function. Medians over the repeats; CPU seconds beside them,
+because a busy machine shows in the wall clock only.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
+import ast
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
-BAR_S = 2.0
-MODULE = """
+from refute.verifiers.contracts.inside import prove
+
+ROOT = Path(__file__).parents[1]
+CORPUS = ROOT / "tests" / "cases" / "contracts"
+SMALL = """
 from icontract import ensure, require
 
-BLOCK = 512
 
-
-@require(lambda size: size >= 0)
-@ensure(lambda size, result: result * BLOCK >= size)
-@ensure(lambda size, result: (result - 1) * BLOCK < size)
-def right(size: int) -> int:
-    return (size + BLOCK - 1) // BLOCK
-
-
-@require(lambda size: size >= 0)
-@ensure(lambda size, result: result * BLOCK >= size)
-def wrong(size: int) -> int:
-    return size // BLOCK
+@require(lambda low, high: low <= high)
+@ensure(lambda x, low, high, result: low <= result <= high)
+def clamp(x: int, low: int, high: int) -> int:
+    return max(low, min(x, high))
 """
 
 
-def main() -> None:
-    """Measure and print one line for each figure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=7)
-    given = parser.parse_args()
-    refute = str(Path(sys.executable).with_name("refute"))
-    with tempfile.TemporaryDirectory(prefix="refute-bench-") as name:
-        place = Path(name)
-        (place / "m.py").write_text(MODULE, encoding="utf-8")
-        for function, code in (("right", 0), ("wrong", 1)):
-            command = [refute, "prove", f"m.py:{function}"]
-            floor = [sys.executable, "-c", "import z3"]
-            pairs = [
-                (cost(floor, place, 0), cost(command, place, code)) for _ in range(given.repeat)
-            ]
-            report(f"prove, one {function} function", [own for _, own in pairs], BAR_S)
-            report("beside it, import z3", [bare for bare, _ in pairs], None)
+def names(path: Path) -> list[str]:
+    """The functions of a module that have decorators."""
+    nodes = ast.parse(path.read_text()).body
+    return [n.name for n in nodes if isinstance(n, ast.FunctionDef) and n.decorator_list]
 
 
-def cost(command: Sequence[str], place: Path, code: int) -> tuple[float, float]:
-    """(wall, CPU) seconds of a process and all it waited for. Exits where it ends otherwise."""
-    before, started = os.times(), time.perf_counter()
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    wall, after = time.perf_counter() - started, os.times()
-    if done.returncode != code:
-        sys.exit(f"{command} ended with {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
-    used = after.children_user - before.children_user
-    return wall, used + after.children_system - before.children_system
+def obligations(path: Path, repeats: int) -> list[tuple[float, str]]:
+    """(median seconds of the slowest obligation, function) for each function of a module."""
+    sources = {path.stem: [path.name, path.read_text()]}
+    found = []
+    for name in names(path):
+        order = {"subject": f"{path.stem}:{name}", "raises": [], "wall_s": 30.0}
+        order |= {"subject_sources": sources, "spec_sources": sources}
+        slowest = []
+        for _ in range(repeats):
+            started = time.process_time()
+            said = prove(order)
+            execution = time.process_time() - started - said["solver_s"]
+            share = max(0.0, execution) / max(1, len(said["obligations"]))
+            slowest.append(share + max((o[4] for o in said["obligations"]), default=0.0))
+        found.append((statistics.median(slowest), name))
+    return sorted(found, reverse=True)
 
 
-def report(what: str, costs: Sequence[tuple[float, float]], bar: float | None) -> None:
-    """Print the medians, beside the bar."""
-    wall, cpu = (statistics.median(part) for part in zip(*costs, strict=True))
-    beside = f"   bar {bar:g} s: {'met' if wall <= bar else 'MISSED'}" if bar else ""
-    print(f"{what:<32} {wall:6.2f} s wall {cpu:6.2f} s CPU{beside}", flush=True)
+def shell(repeats: int) -> tuple[float, float]:
+    """Median (wall, CPU) seconds of `refute prove` on one small function."""
+    walls, cpus = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "small.py"
+        path.write_text(SMALL)
+        for _ in range(repeats):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            started = time.monotonic()
+            command = [sys.executable, "-m", "refute.cli.main", "prove", "small.py"]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            walls.append(time.monotonic() - started)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            assert done.returncode == 0, done.stdout + done.stderr
+    return statistics.median(walls), statistics.median(cpus)
+
+
+def main() -> int:
+    """Print both figures beside their bars."""
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    scalars = obligations(CORPUS / "right_scalars.py", repeats)
+    slow = [f"{name} {seconds:.3f}" for seconds, name in scalars if seconds > 0.1]
+    middle = statistics.median(s for s, _ in scalars)
+    print(f"loop-free: {len(scalars)} functions, median of the slowest obligation {middle:.3f} s")
+    print(
+        f"  largest {scalars[0][0]:.3f} s ({scalars[0][1]}); bar 0.100 s; above: {slow or 'none'}"
+    )
+    loops = obligations(CORPUS / "right_loops.py", 1)
+    print(f"with loops: {len(loops)} functions, largest {loops[0][0]:.3f} s ({loops[0][1]})")
+    wall, cpu = shell(repeats)
+    print(f"refute prove, one small function: {wall:.2f} s wall, {cpu:.2f} s CPU; bar 2 s")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

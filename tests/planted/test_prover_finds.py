@@ -92,6 +92,44 @@ def test_what_a_proof_rests_on_is_listed(name: str) -> None:
     assert any(word in assumption for assumption in said["assumptions"])
 
 
+TRAPS = CASES / "prover_traps.py"
+RIGHT = {"new_row", "itself", "keeps", "bump"}
+TRAPPED = [
+    node.name
+    for node in ast.parse(TRAPS.read_text()).body
+    if isinstance(node, ast.FunctionDef) and node.name not in RIGHT
+]
+
+
+@pytest.mark.parametrize("name", TRAPPED)
+def test_a_trap_is_never_proved(name: str) -> None:
+    said = answer(TRAPS, name, 8.0)
+    assert said["status"] == "unknown"
+    assert said["reason"]
+
+
+def test_a_function_whose_parameters_changed_places_is_called_by_name_too() -> None:
+    spec = """
+from icontract import ensure
+@ensure(lambda a, b, result: result == a - b)
+def minus(a: int, b: int) -> int:
+    return a - b
+"""
+    for body, status in (("x: int, y: int", "unknown"), ("a: int, b: int", "proved")):
+        first, second = (part.partition(":")[0] for part in body.split(", "))
+        head = f"def minus({body}) -> int:\n    return {first} - {second}\n"
+        said = prove(
+            {
+                "subject": "m:minus",
+                "raises": [],
+                "wall_s": 5.0,
+                "subject_sources": {"m": ["m.py", head]},
+                "spec_sources": {"m": ["m.py", spec]},
+            }
+        )
+        assert said["status"] == status
+
+
 def about(reference: str, **more: Any) -> Any:
     return claim(reference, MeetsContract(reference), **more)
 

@@ -99,14 +99,15 @@ def _compare(run: Run, entry: State, head: State, end: State, changed: Changed) 
     """Add what is different at the end of the body; whether anything is new."""
     grown = False
     for name, value in end.env.items():
+        grown |= _note_frozen(end, name, value, changed)
         before = head.env.get(name)
         if before is not None and _unchanged(before, value):
             continue
         grown |= _add_name(entry, end, name, value, changed)
     for address, cell in end.heap.items():
         held = head.heap.get(address)
-        if held is None:
-            continue
+        if held is None or address not in entry.heap:
+            continue  # a new object, or one that stood for a variable's
         if cell.frozen and not held.frozen:
             changed.frozen[address] = cell.frozen
             grown = True
@@ -117,6 +118,16 @@ def _compare(run: Run, entry: State, head: State, end: State, changed: Changed) 
             changed.cells[address] = kind
             grown = True
     return grown
+
+
+def _note_frozen(end: State, name: str, value: Value, changed: Changed) -> bool:
+    """A list that stands in another container by the end may not be changed in the next round."""
+    if name in changed.shared or name not in changed.names:
+        return False
+    if any(end.heap[ref.address].frozen for ref in references(value)):
+        changed.shared.add(name)
+        return True
+    return False
 
 
 def _add_name(entry: State, end: State, name: str, value: Value, changed: Changed) -> bool:

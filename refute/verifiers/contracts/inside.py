@@ -85,13 +85,17 @@ class _Prover:
         except (RefuteError, Refused) as error:
             return self._said("unknown", str(error))
         proof = self._prove(task, PROVING)
+        if proof.proved and task.renamed:  # callers may name the arguments as the contract does
+            proof = self._prove(dataclasses.replace(task, by_name=True), PROVING)
         cases: list[Plain] = []
         if not proof.proved:
             cases = list(self._cases(proof))
             return self._said("unknown", proof.reason or _told(proof), proof, cases)
         assert proof.verified is not None
         self.assumptions |= proof.verified.run.sinks.assumptions
-        self._callees(proof)
+        broken = self._callees(proof)
+        if broken:
+            return self._said("unknown", broken, proof, list(self._cases(proof)))
         empty = self._vacuous(proof)
         return self._said("unknown" if empty else "proved", empty, proof, cases)
 
@@ -144,8 +148,11 @@ class _Prover:
             if answer.model is not None:
                 yield from inputs(proof.verified, answer.model)
 
-    def _callees(self, proof: Proof) -> None:
-        """Prove the contracts that the proof used; what is not proved is an assumption."""
+    def _callees(self, proof: Proof) -> str:
+        """Prove the contracts that the proof used; which of them seems not to hold, if any does.
+
+        One that could not be looked at is an assumption.
+        """
         assert proof.verified is not None
         seen = {proof.task.name}
         calls: dict[str, list[str]] = {proof.task.name: list(proof.verified.run.sinks.callees)}
@@ -163,11 +170,14 @@ class _Prover:
                 todo += calls[name]
             else:
                 why = other.reason or _told(other)
+                if not other.reason and other.open[0][0].kind != UNSUPPORTED:
+                    return f"it calls {name}, of whose contract is {why}"
                 place = f"{other.task.contract.path}:{other.task.contract.line}"
                 said = f"the contract of {name} ({place}), which was not proved here: {why}"
                 self.assumptions[said] = None
         for name in _mutual(calls):
             self.assumptions[f"termination of the mutual recursion of {name}"] = None
+        return ""
 
     def _found(self, name: str) -> Found:
         module, _, qualname = name.partition(":")

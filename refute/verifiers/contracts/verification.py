@@ -22,7 +22,7 @@ from refute.verifiers.contracts.modular import condition_holds, function_measure
 from refute.verifiers.contracts.objects import fresh_object
 from refute.verifiers.contracts.operators import number
 from refute.verifiers.contracts.program import Found, Module, Program
-from refute.verifiers.contracts.reading import local_names
+from refute.verifiers.contracts.reading import local_names, parameter_names
 from refute.verifiers.contracts.run import UNSUPPORTED, Exit, Frame, Mode, Refused, Run
 from refute.verifiers.contracts.solving import holds_easily
 from refute.verifiers.contracts.state import State
@@ -33,12 +33,23 @@ from refute.verifiers.contracts.values import NO_VALUE, UnionV, Value
 
 @dataclasses.dataclass(eq=False)
 class Task:
-    """A function and the contract it must meet. allowed: exceptions it may raise."""
+    """A function and the contract it must meet.
+
+    allowed: exceptions it may raise. by_name: it is called with its arguments by name.
+    """
 
     found: Found
     contract: Contract
     contract_module: Module
     allowed: tuple[str, ...]
+    by_name: bool = False
+
+    @property
+    def renamed(self) -> bool:
+        """Whether its parameters have other names or places than the contract's."""
+        assert isinstance(self.found.node, ast.FunctionDef)
+        wanted = [p.name for p in self.contract.parameters]
+        return parameter_names(self.found.node) != wanted
 
     @property
     def name(self) -> str:
@@ -122,7 +133,7 @@ def _executed(run: Run, state: State, task: Task, arguments: dict[str, Value]) -
     function, module = task.found.node, task.found.module
     assert isinstance(function, ast.FunctionDef) and module is not None
     frame = Frame(module, task.name, local_names(function), 0, (task.name,))
-    keyword_only = {p.name for p in task.contract.parameters if p.keyword_only}
+    keyword_only = {p.name for p in task.contract.parameters if p.keyword_only or task.by_name}
     args = [v for k, v in arguments.items() if k not in keyword_only]
     named = {k: v for k, v in arguments.items() if k in keyword_only}
     with run.inside(frame):
