@@ -7,8 +7,11 @@ crosses as plain data (`Reading.data`).
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
+import itertools
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -20,6 +23,10 @@ from refute.site import Site
 from refute.specs.contract_names import Names, names_of
 from refute.specs.contract_source import Condition, Contract, contract_in, function_in, refuse
 from refute.specs.contract_types import Type, read_type
+
+MOST_CONSTANTS = 400
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_DIGITS = re.compile(r"-?\d{1,30}\Z")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +87,9 @@ def reading_of(claim: Claim, site: Site) -> Reading:
         parameters[parameter.name] = read_type(parameter.annotation, names, path)
     for condition in contract.ensures:
         _no_identity(path, condition)
+    conditions = [c.expression for c in (*contract.requires, *contract.ensures)]
+    own = _constants([contract.function, *conditions], names)
+    constants = dict.fromkeys([*_constants_of_subject(site, claim), *own])
     return Reading(
         module=module,
         contract=contract,
@@ -87,7 +97,7 @@ def reading_of(claim: Claim, site: Site) -> Reading:
         returns=None if contract.returns is None else _returns(contract.returns, names, path),
         raises=(*contract.raises, *claim.statement.params.get("raises", ())),
         by_name=_moved(site, module, qualname, contract),
-        constants=tuple(_constants(contract, names)),
+        constants=tuple(itertools.islice(constants, MOST_CONSTANTS)),
     )
 
 
@@ -145,16 +155,24 @@ def _moved(site: Site, module: str, qualname: str, contract: Contract) -> bool:
     return [a.arg for a in (*args.posonlyargs, *args.args)][: len(ours)] != ours
 
 
-def _constants(contract: Contract, names: Names) -> Iterator[Plain]:
-    """Constants of the function and its contract, and those of the module that it names."""
+def _constants_of_subject(site: Site, claim: Claim) -> Iterator[Plain]:
+    """Constants of the judged function, where that is another one than the contract's."""
+    module, _, qualname = claim.subject.partition(":")
+    if site.subject_tree != site.spec_tree:
+        with contextlib.suppress(Unsupported):  # it is played all the same
+            path, tree = _module(site.subject_tree, site.roots, module)
+            yield from _constants([function_in(tree, path, qualname)], names_of(tree))
+
+
+def _constants(todo: list[ast.AST], names: Names) -> Iterator[Plain]:
+    """Constants in the nodes, and in what they name in their module."""
     seen: set[str] = set()
-    todo: list[ast.AST] = [contract.function]
-    todo += [c.expression for c in (*contract.requires, *contract.ensures)]
     while todo:
         for node in ast.walk(todo.pop()):
             if isinstance(node, ast.Constant) and type(node.value) in (int, str, bytes):
                 yield node.value
+                if isinstance(node.value, str) and _DIGITS.match(node.value):
+                    yield int(node.value)
             elif isinstance(node, ast.Name) and node.id not in seen:
                 seen.add(node.id)
-                meant = names.function(node.id) or names.value(node.id)
-                todo += [] if meant is None else [meant]
+                todo += [s for s in names.bound.get(node.id, ()) if not isinstance(s, _IMPORTS)]

@@ -13,14 +13,17 @@ from scratch_repo import Scratch
 
 from refute.budget import Budget
 from refute.change.units import pieces
-from refute.claim import Verdict
+from refute.claim import Claim, Verdict, Where
 from refute.closure import parse
 from refute.errors import Unsupported
 from refute.gate.flow import gate
 from refute.record import Run
+from refute.site import Site
+from refute.specs.contract import MeetsContract
 from refute.specs.contract_loading import Loading, rebinding_in
 from refute.specs.contract_meaning import meaning_of
 from refute.verifiers import Verifier
+from refute.verifiers.contracts.engine import Prover
 from refute.verifiers.contracts.sampling import ContractSampling
 
 RULES = '''"""What is said of bitmaps."""
@@ -251,6 +254,26 @@ def test_and_trusts_all_others(tmp_path: Path, added: str) -> None:
 def lying_decorator(text: str) -> str:
     lie = "def lie(f):\n    return lambda blocks: 10**6 if blocks == 1 else f(blocks)\n\n\n"
     return text.replace("@require(lambda blocks", lie + "@lie\n@require(lambda blocks")
+
+
+def test_a_proof_may_not_rest_on_a_promise_that_came_with_the_change(tmp_path: Path) -> None:
+    promise = "@ensure(lambda result: result == 0)\ndef nothing(x: int) -> int:\n"
+    promise += "    return eval('x') - x\n\n\n"
+    head = bitmap(BODY, "    return (blocks + 7) // 8 + nothing(blocks)\n")
+    head = head.replace("@require(lambda blocks", f"{promise}@require(lambda blocks")
+    for name, text in (("base", BITMAP), ("head", head)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rules.py").write_text(RULES, encoding="utf-8")
+        (tmp_path / name / "bitmap.py").write_text(text, encoding="utf-8")
+    claim = Claim("c", MeetsContract("bitmap:words_for"), Where("bitmap.py", 1))
+    budget = Budget(cases=10, wall_s=20.0)
+    base, head_tree = tmp_path / "base", tmp_path / "head"
+    (alone,) = Prover().run([claim], budget, Site(head_tree, head_tree), print)
+    assert alone.verdict is Verdict.PROVED
+    assert "the contract of bitmap:nothing" in alone.assumptions[0]
+    (changed,) = Prover().run([claim], budget, Site(head_tree, base), print)
+    assert changed.verdict is Verdict.UNKNOWN
+    assert "would rest on the contract of bitmap:nothing" in changed.reason
 
 
 CHEATS: list[tuple[str, Callable[[], dict[str, str | None]]]] = [
