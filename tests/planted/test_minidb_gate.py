@@ -74,7 +74,7 @@ def judged(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
     git("switch", "--quiet", "--create", "change")
     git("apply", "--index", f"changes/{request.param}.patch")
     git("commit", "--quiet", "--message", "change")
-    yield gate(tree, base="main", budget=Budget(cases=300, cpu_s=600, wall_s=600))
+    yield gate(tree, base="main", budget=Budget(cases=120, cpu_s=600, wall_s=600))
 
 
 def test_every_patch_is_judged() -> None:
