@@ -109,8 +109,8 @@ def _pattern(writer: Writer, source: Source, of: Column) -> str:
     values = [str(v) for v in source.values[source.columns.index(of)]]
     if not values or writer.chance(0.2):
         return writer.rng.choice(PATTERNS)
-    text = writer.rng.choice(values)
-    if writer.chance(0.5):
+    text = writer.rng.choice([v for v in values if v.lower() != v.upper()] or values)
+    if writer.chance(0.6):
         text = text.swapcase()
     place = writer.rng.randint(0, len(text))
     match writer.rng.randrange(4):
@@ -132,5 +132,5 @@ PRODUCTIONS = (
     Production("is", 0.6, SIMPLE, _is),
     Production("in-list", 1.6, CONDITION, _in_list),
     Production("between", 0.8, CONDITION, _between),
-    Production("like", 1.0, CONDITION, _like),
+    Production("like", 1.4, CONDITION, _like),
 )

@@ -90,6 +90,11 @@ TABLE_PROBES: dict[str, str] = {
     "untyped": "CREATE TABLE u (a)",
     "numeric": "CREATE TABLE u (a NUMERIC)",
 }
+NAMES: dict[type[Node], tuple[str, ...]] = {  # of features, by the kind of node
+    kind: tuple(name for name, kinds in _NODES.items() if kind in kinds)
+    for kinds in _NODES.values()
+    for kind in kinds
+}
 # Kinds of nodes that generated statements have besides those of their features.
 _CORE = """
     Add Alias And Column ColumnConstraint ColumnDef Create DataType Distinct EQ From GT GTE Having
@@ -165,10 +170,11 @@ def features_in(tree: Node) -> set[str]:
     """The features that one tree uses."""
     found: set[str] = set()
     for node in tree.walk():
-        found.update(name for name, kinds in _NODES.items() if isinstance(node, kinds))
-        for kind, names in _LOOKS.items():
-            if isinstance(node, kind):
-                found |= set(names(node))
+        kind = type(node)
+        if kind in NAMES:
+            found.update(NAMES[kind])
+        if kind in _LOOKS:
+            found.update(_LOOKS[kind](node))
     return found
 
 

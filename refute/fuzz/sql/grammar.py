@@ -23,6 +23,7 @@ from refute.plain import Plain
 Make = Callable[["Writer", str, int], Node]
 
 FEW = 3  # features
+BOOST = 6  # of their weight then
 ATOMS = (exp.Column, exp.Literal, exp.Null, exp.Paren, exp.Subquery, exp.Func, exp.Cast)
 
 
@@ -40,15 +41,17 @@ class Production:
 
 
 class Grammar:
-    """The productions whose feature is allowed, by family."""
+    """The productions whose feature is allowed, by family; where they are few, for their sake."""
 
     def __init__(self, productions: Iterable[Production], features: Set[str]) -> None:
         self.features = frozenset(features)
         allowed = [p for p in productions if not p.feature or p.feature in features]
+        boost = BOOST if len(self.features) <= FEW else 1
         self._by_family: dict[str, tuple[list[Make], list[float]]] = {}
         for family in sorted({f for p in allowed for f in p.families}):
             own = [p for p in allowed if family in p.families]
-            sums = list(itertools.accumulate(p.weight for p in own))
+            weights = (p.weight * (boost if p.feature else 1) for p in own)
+            sums = list(itertools.accumulate(weights))
             self._by_family[family] = [p.make for p in own], sums
 
     def pick(self, rng: random.Random, family: str) -> Make:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from refute.fuzz.sql import conditions, scalars, selects
-from refute.fuzz.sql.features import NEEDS, OF_TABLES, PROBES, features_in
+from refute.fuzz.sql.features import NAMES, NEEDS, OF_TABLES, PROBES, features_in
 from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, columns_in, number
 from refute.fuzz.sql.schema import Schema, Shape, make_schema
 from refute.fuzz.sql.selects import select
@@ -36,6 +36,8 @@ QUERIES = 12  # on one database
 CHOICES = 3
 WIDTHS = (1, 1, 2, 2, 3)  # result columns
 WIDE = (2, 3, 4)
+USED = 8
+CONDITIONS = frozenset({"in-list", "between", "like", "is", "exists", "in-subquery", "collate"})
 COMPARING = frozenset(
     {"between", "order-by", "distinct", "aggregate", "group-by", "in-list", "union"}
 )
@@ -79,22 +81,34 @@ def featured(seed: int, shape: Shape, rounds: int) -> Iterator[Plain]:
             schema = make_schema(rng, dataclasses.replace(shape, often=name))
             families = ["truth"] * 4 if turn % 2 else None
             drawn = (query(rng, comparing, schema, WIDE, families) for _ in range(CHOICES))
-            tree = max(drawn, key=_interest)
+            tree = max(drawn, key=_columns)
             yield {"setup": schema.statements(), "query": write(tree)}
 
 
 def _using(name: str, rng: random.Random, grammar: Grammar, schema: Schema) -> Node | None:
-    """A query with the feature: the one with most columns and fewest literals among a few."""
-    drawn = (query(rng, grammar, schema, WIDE) for _ in range(DRAWS))
+    """A query with the feature: of a few, the one that makes most of it.
+
+    A condition is asked for as a value, because all three of its values show there.
+    """
+    families = ["truth"] * 3 if name in CONDITIONS and rng.random() < 0.5 else None
+    drawn = (query(rng, grammar, schema, WIDE, families) for _ in range(DRAWS))
     found = itertools.islice((t for t in drawn if name in features_in(t)), CHOICES)
-    return max(found, key=_interest, default=None)
+    return max(found, key=lambda tree: _interest(tree, name), default=None)
 
 
-def _interest(tree: Node) -> int:
-    """More for columns, which hold the NULLs and odd values; less for literals and for length."""
+def _columns(tree: Node) -> int:
+    return _interest(tree, "")
+
+
+def _interest(tree: Node, name: str) -> int:
+    """More for columns, which hold the NULLs and odd values, most of all where the feature uses
+    them; less for literals and for length.
+    """
     score = 0
     for node in tree.walk():
         score += 3 if isinstance(node, exp.Column) else -2 if isinstance(node, exp.Literal) else -1
+        if name in NAMES.get(type(node), ()) and node.find(exp.Column) is not None:
+            score += USED
     return score
 
 

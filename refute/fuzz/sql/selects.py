@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from refute.fuzz.sql.aggregates import Key, aggregate, group_leaf
 from refute.fuzz.sql.grammar import (
+    FEW,
     Production,
     Source,
     Writer,
@@ -123,7 +124,7 @@ def _from(writer: Writer) -> tuple[Node, list[Node]]:
     writer.sources = (source,)
     joins: list[Node] = []
     kinds = [kind for kind in JOINS if writer.has(kind)]
-    share = 0.35 if writer.level == 1 else 0.12
+    share = 0.12 if writer.level > 1 else 0.35 if len(writer.grammar.features) > FEW else 0.7
     while kinds and len(writer.sources) < 3 and writer.chance(share):
         item, source = _item(writer)
         [kind] = writer.rng.choices(kinds, [JOINS[k] for k in kinds])
