@@ -37,6 +37,9 @@ class Kind(enum.IntEnum):
     DIRECTORY = 2
 
 
+_KINDS = {kind.value: kind for kind in Kind}
+
+
 @dataclasses.dataclass(slots=True)
 class Inode:
     """One inode in memory; `store` writes it back. links: POSIX st_nlink. size: bytes."""
@@ -52,10 +55,11 @@ class Inode:
 def load(tx: Transaction, number: int) -> Inode:
     """Read an inode in use from the table. Raises OSError EIO when it is not: a damaged image."""
     block, offset = _place(tx, number)
-    kind, links, size, *direct, indirect = _INODE.unpack_from(tx.read(block), offset)
-    if kind not in (Kind.FILE, Kind.DIRECTORY):
+    code, links, size, *direct, indirect = _INODE.unpack_from(tx.read(block), offset)
+    kind = _KINDS.get(code)
+    if kind is None:
         raise OSError(EIO, f"{os.strerror(EIO)}: inode {number} is named but not in use")
-    return Inode(number, Kind(kind), links, size, direct, indirect)
+    return Inode(number, kind, links, size, direct, indirect)
 
 
 def store(tx: Transaction, inode: Inode) -> None:
