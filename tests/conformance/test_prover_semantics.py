@@ -74,6 +74,30 @@ def one(**given: Any) -> Case:
     return {**case, **given}
 
 
+BODIES = {
+    "filter": "return [x + 1 for x in xs if x > a]",
+    "filter that may raise": "return [a // x for x in xs if x != 1]",
+    "alias in a loop": "ys = xs\nfor x in list(xs):\n    ys.append(x)\nreturn len(xs)",
+    "rebinding in a loop": "ys = xs\nfor x in list(xs):\n    ys = ys + [x]\nreturn ys",
+    "negative steps": "return [i for i in range(5, a, -2)]",
+    "else of a loop": "for x in xs:\n    if x == a:\n        break\nelse:\n    return -1\nreturn b",
+    "handlers in a loop": (
+        "n = 0\nfor x in xs:\n    try:\n        n += a // x\n"
+        "    except ZeroDivisionError:\n        n += 100\n        continue\n    n += 1\nreturn n"
+    ),
+    "walrus": "if (n := len(xs)) > 1 and xs[n - 1] == a:\n    return n\nreturn -n",
+    "mod of negatives": "return (a % -3, a // -3, (-a) % 5, divmod(a, b or 7))",
+}
+INPUTS = [{"a": 3, "b": -2, "xs": [3, 0, 5]}, {"a": -4, "b": 0, "xs": [1]}, {"xs": []}]
+
+
+@pytest.mark.parametrize("mode", [UNROLL, ABSTRACT], ids=["unrolled", "abstracted"])
+@pytest.mark.parametrize("name", BODIES)
+def test_a_function_does_what_cpython_does(name: str, mode: Mode) -> None:
+    cases = [one(**given) for given in INPUTS]
+    assert disagreements(function(BODIES[name]), cases, mode) == []
+
+
 PLANTED: list[tuple[str, Any, str, Callable[..., Any], str, Case, Mode]] = [
     (
         "division rounds towards zero",

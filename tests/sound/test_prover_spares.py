@@ -27,7 +27,7 @@ def expected(path: Path) -> dict[str, str]:
 
 RIGHT = [
     (path, name)
-    for path in (CASES / "right_scalars.py", CASES / "right_loops.py")
+    for path in (CASES / "right_scalars.py", CASES / "right_loops.py", CASES / "prover_right.py")
     for name, verdict in expected(path).items()
     if verdict == "PROVED"
 ]

@@ -13,6 +13,7 @@ from typing import Any
 from refute.verifiers.contracts import quantifiers
 from refute.verifiers.contracts.calls import call
 from refute.verifiers.contracts.comparison import contains, equal, less
+from refute.verifiers.contracts.iteration import elements
 from refute.verifiers.contracts.kinds import STR
 from refute.verifiers.contracts.operators import (
     binary,
@@ -41,6 +42,7 @@ from refute.verifiers.contracts.values import (
     UnboundV,
     UnionV,
     Value,
+    concat,
     literal,
     merge,
 )
@@ -159,9 +161,15 @@ def _items(run: Run, state: State, nodes: list[ast.expr]) -> list[Value]:
 
 
 def _list(run: Run, state: State, node: ast.List) -> Value:
-    items = _items(run, state, node.elts)
     why = f"a change of an object that is also in the list made at {run.place(node)}"
-    return made(run, state, "list", literal([state.frozen(i, why) for i in items]))
+    whole = literal([])
+    for part in node.elts:
+        if isinstance(part, ast.Starred):
+            more = elements(run, state, run.evaluate(state, part.value), part)
+        else:
+            more = literal([state.frozen(run.evaluate(state, part), why)])
+        whole = concat(whole, more)
+    return made(run, state, "list", whole)
 
 
 def _unary(run: Run, state: State, node: ast.UnaryOp) -> Value:

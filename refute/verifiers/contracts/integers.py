@@ -50,11 +50,24 @@ def bit_and(context: Context, left: Term, right: Term) -> Term:
             return z3.If(bit == 1, mask, 0)
         if z3.is_app_of(mask, z3.Z3_OP_SUB) and same(mask.arg(0), lift(-1)):
             return value - bit_and(context, value, mask.arg(1))
+    for value, mask in ((left, right), (right, left)):
+        factor, shift = _shifted(mask)
+        if shift:
+            return bit_and(context, floor_div(value, 1 << shift), factor) * (1 << shift)
     if left.get_id() > right.get_id():
         left, right = right, left
     term = _AND(left, right)
     _once(context, term, lambda: _and_facts(context, term, left, right))
     return term
+
+
+def _shifted(term: Term) -> tuple[Term, int]:
+    """(x, k) where the term was written as `x << k`; k is 0 for any other."""
+    if z3.is_mul(term) and term.num_args() == 2 and z3.is_int_value(term.arg(1)):
+        power = term.arg(1).as_long()
+        if power > 1 and power & (power - 1) == 0:
+            return term.arg(0), power.bit_length() - 1
+    return term, 0
 
 
 def _masked(value: Term, mask: int) -> Term:
@@ -146,6 +159,16 @@ def _shift_facts(context: Context, term: Term, value: Term, by: Term) -> None:
     facts += [implies(value >= 0, term >= 0), implies(value < 0, term < 0)]
     facts += [implies(z3.And(value >= 0, by >= 0), term <= value)]
     context.define(z3.And(facts), term)
+    if context.bound:
+        return
+    shifts = cast(list[tuple[Term, Term, Term]], context.memory.setdefault("shifts", []))
+    for other, second, distance in shifts[:BYTE_BITS]:
+        alike = z3.And(by == distance, by >= 0)
+        context.define(implies(alike, implies(value == second + power, term == other + 1)))
+        context.define(implies(alike, implies(second == value + power, other == term + 1)))
+        context.define(implies(alike, implies(value <= second, term <= other)))
+        context.define(implies(alike, implies(second <= value, other <= term)))
+    shifts.append((term, value, by))
 
 
 def power_of_two(context: Context, exponent: Term) -> Term:

@@ -14,6 +14,8 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import z3
+
 from refute.verifiers.contracts.folds import total
 from refute.verifiers.contracts.iteration import Iteration, iterate
 from refute.verifiers.contracts.kinds import Kind
@@ -21,7 +23,7 @@ from refute.verifiers.contracts.operators import integer, made, truth
 from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.targets import assign
-from refute.verifiers.contracts.terms import Term, conj, implies, ite, neg
+from refute.verifiers.contracts.terms import Term, conj, implies, ite, lift, neg
 from refute.verifiers.contracts.values import (
     IterV,
     Seq,
@@ -190,10 +192,11 @@ def _collected(
     over = iterate(run, state, run.evaluate(state, first.iter), first.iter)
     if over.count is not None and over.count <= 2 * MOST_EXPANDED:
         return _gathered(run, state, node, generators, over)
-    if len(generators) > 1 or first.ifs:
-        run.unsupported(state, f"a filter over an unknown number of elements: {_text(node)}", node)
+    if len(generators) > 1 or (first.ifs and run.context.bound):
+        what = f"a comprehension over an unknown number of elements: {_text(node)}"
+        run.unsupported(state, what, node)
         return literal([])
-    return _lazy(run, state, node, over)
+    return _kept(run, state, node, over) if first.ifs else _lazy(run, state, node, over)
 
 
 def _text(node: ast.AST) -> str:
@@ -236,6 +239,39 @@ def _lazy(run: Run, state: State, node: Comprehension, over: Iteration) -> Seq:
     return Seq(over.stop - over.start if _plain(over) else _length(over), at, kind)
 
 
+def _kept(run: Run, state: State, node: Comprehension, over: Iteration) -> Seq:
+    """The elements that a filter keeps: `source` tells the place in the whole of each of them.
+
+    `source` rises, and `place` is its inverse on what is kept.
+    """
+    held, frame, context = state.copy(), run.frame, run.context
+    first = node.generators[0]
+    names = (context.name("source"), context.name("place"))
+    source, place = (z3.Function(n, z3.IntSort(), z3.IntSort()) for n in names)
+    length = context.integer("kept")
+
+    def item(index: Term) -> tuple[Term, Value]:
+        inner = held.copy()
+        with run.apart(), run.inside(frame):
+            assign(run, inner, first.target, over.at(over.start + index))
+            keep = _conditions(run, inner, first.ifs)
+            return keep, inner.frozen(run.evaluate(inner, node.elt), "")
+
+    count = _length(over)
+    context.define(z3.And(length >= 0, length <= count))
+    with context.binding() as i, context.binding() as j:
+        inside = conj([i >= 0, i < length])
+        taken = conj([source(i) >= 0, source(i) < count, place(source(i)) == i, item(source(i))[0]])
+        context.axioms.append(z3.ForAll([i], implies(inside, taken)))
+        order = implies(conj([i >= 0, i < j, j < length]), source(i) < source(j))
+        context.axioms.append(z3.ForAll([i, j], order))
+        kept = conj([i >= 0, i < count, item(i)[0]])
+        back = conj([place(i) >= 0, place(i) < length, source(place(i)) == i])
+        context.axioms.append(z3.ForAll([i], implies(kept, back)))
+    kind = _probe(run, state, node, over)
+    return Seq(length, lambda index: item(source(lift(index)))[1], kind)
+
+
 def _plain(over: Iteration) -> bool:
     return isinstance(over.start, int) and over.start == 0
 
@@ -250,7 +286,8 @@ def _probe(run: Run, state: State, node: Comprehension, over: Iteration) -> Kind
     with run.context.binding() as index, run.apart() as sinks:
         inner.path.append(conj([over.start <= index, index < over.stop]))
         assign(run, inner, node.generators[0].target, over.at(index))
-        value = run.evaluate(inner, node.elt)
+        with inner.under(_conditions(run, inner, node.generators[0].ifs)):
+            value = run.evaluate(inner, node.elt)
         kind = inner.kind(value)
         inner.frozen(value, f"a change of an object that is also in {_text(node)}")
     for address in state.heap:

@@ -198,3 +198,19 @@ def unbound_after_loop(n: int) -> int:
     for i in range(n):
         last = i
     return last
+
+
+@ensure(lambda xs, result: len(result) == len(xs))
+def filter_drops(xs: list[int]) -> list[int]:
+    return [x for x in xs if x % 2 == 0]
+
+
+@ensure(lambda xs, result: all(x >= 0 for x in result))
+def filter_divides(xs: list[int]) -> list[int]:
+    return [100 // x for x in xs if x > -3]
+
+
+@require(lambda place: 0 <= place < 64)
+@ensure(lambda bits, place, result: result - bits == 1 << place)
+def sets_a_set_bit(bits: int, place: int) -> int:
+    return bits | (1 << place)
