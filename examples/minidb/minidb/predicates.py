@@ -179,7 +179,7 @@ def exists(builder: Builder, node: exp.Expr, scope: Scope) -> Code:
     expect(node, "this")
     query = builder.query(node.this, scope)
     known: Once[Value] = Once(query)
-    return Code(lambda: known.get(lambda: int(next(query.rows(), None) is not None)))
+    return Code(lambda: known.get(lambda: int(query.any())))
 
 
 def scalar(builder: Builder, node: exp.Expr, scope: Scope) -> Code:

@@ -54,12 +54,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A compiled SELECT: its columns, the code of each, its rows, and the scopes it reads."""
+    """A compiled SELECT: its columns, the code of each, its rows, and the scopes it reads.
+
+    `walk`, if there is one, only finds the rows and computes no result column.
+    """
 
     columns: list[Column]
     codes: list[Code]
     rows: Callable[[], Iterator[Row]]
     depends: frozenset[int]
+    walk: Callable[[], Iterator[None]] | None = None
+
+    def any(self) -> bool:
+        """Whether there is a row, which EXISTS asks without looking at the result columns."""
+        return any(True for _ in (self.walk or self.rows)())
 
 
 class Builder(Protocol):

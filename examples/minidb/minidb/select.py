@@ -85,7 +85,9 @@ def compile_select(
         Column(name, code.affinity, code.collation)
         for name, code in zip(results.names, results.codes, strict=True)
     ]
-    return Query(columns, results.codes, rows, frozenset(scope.depends))
+    plain = node.args.get("limit") is None and node.args.get("offset") is None
+    depends = frozenset(scope.depends)
+    return Query(columns, results.codes, rows, depends, walk if plain else None)
 
 
 def _results(builder: Builder, node: exp.Expr, scope: Scope) -> Results:
