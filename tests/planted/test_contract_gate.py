@@ -98,7 +98,7 @@ def only_sampling(kind: str) -> Sequence[Verifier]:
 
 def judged(repo: Scratch, files: dict[str, str | None]) -> Run:
     repo.write(files)
-    budget = Budget(cases=60, wall_s=40.0, cpu_s=40.0)
+    budget = Budget(cases=30, wall_s=40.0, cpu_s=40.0)
     return gate(repo.root, budget=budget, engines=only_sampling)
 
 
@@ -288,7 +288,6 @@ CHEATS: list[tuple[str, Callable[[], dict[str, str | None]]]] = [
             "ensure = snapshot = require\n",
         },
     ),
-    ("a claim gone", lambda: {"bitmap.py": bitmap(BODY, WRONG), "claims.py": ""}),
 ]
 
 
