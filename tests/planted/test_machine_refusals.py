@@ -192,7 +192,8 @@ MEMBERS = {
     "@action\ndef p(self, x: str) -> None:\n    pass": "the type str",
     "v: Var[Loose] = var(None)": "not frozen",
     "v: Var[Light] = var()": "var(value), var(one_of=…)",
-    "v: Var[Light] = var(Light.RED, volatile=True)": "volatile",
+    "@observe\ndef p(self) -> bool:\n    return True": "of a machine that never crashes",
+    "@recover\ndef p(self, r: RM) -> None:\n    pass": "a parameter of @recover",
     "v: Var[tuple[int, ...]] = var(())": "a tuple of unknown length",
     "v: Var[int] = var(each_of=(1, 2))": "each_of",
 }

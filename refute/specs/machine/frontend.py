@@ -17,9 +17,11 @@ from typing import Any
 from refute.errors import RefuteError, Unsupported, UsageError
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import pure_body
+from refute.specs.machine.crashing import crash_action
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.expressions import BOOL
 from refute.specs.machine.ir import (
+    CRASH,
     STEP_KINDS,
     Action,
     Expr,
@@ -28,6 +30,7 @@ from refute.specs.machine.ir import (
     Process,
     Property,
     Refinement,
+    Stmt,
     Temporal,
     Variable,
 )
@@ -42,7 +45,15 @@ from refute.specs.machine.statements import Statements
 from refute.specs.machine.temporal import formula_of
 from refute.specs.machine.values import domain, order, pack_value
 
-_PREDICATES = ("invariant", "reachable", "transition", "terminal", "initial", "constraint")
+_PREDICATES = (
+    "invariant",
+    "observe",
+    "reachable",
+    "transition",
+    "terminal",
+    "initial",
+    "constraint",
+)
 
 
 @dataclasses.dataclass
@@ -54,6 +65,7 @@ class Marked:
     properties: list[Property] = dataclasses.field(default_factory=list)
     temporals: list[Temporal] = dataclasses.field(default_factory=list)
     refinements: list[Refinement] = dataclasses.field(default_factory=list)
+    recovery: tuple[Stmt, ...] = ()
 
 
 class FrontEnd:
@@ -63,6 +75,7 @@ class FrontEnd:
         """bare: without what it refines, for a machine that is itself refined."""
         self.cls = cls
         self.bare = bare
+        self.crashes = bool(getattr(cls, "_crashes", False))
         self.given = dict(constants)
         self.members = dict(_members(cls))
         declared = {n: c for n, c in self.members.items() if isinstance(c, Const)}
@@ -104,6 +117,8 @@ class FrontEnd:
                 made.processes.append(self._process(function, mark))
             elif mark.kind == "temporal":
                 made.temporals.append(self._temporal(function))
+            elif mark.kind == "recover":
+                made.recovery = self._recovery(function)
             elif mark.kind == "refines":
                 if not self.bare:
                     made.refinements.append(self._refinement(function, mark))
@@ -129,6 +144,9 @@ class FrontEnd:
         self._check_constants()
         if not marked.actions and not marked.processes:
             raise self._refuse(self.cls, "a machine without steps", "an @action or a @process")
+        starts = tuple(self._variable(n, v, variables[n]) for n, v in self._vars())
+        if self.crashes:
+            marked.actions.append(self._crash(starts, marked.recovery))
         return MachineIR(
             name=self.cls.__qualname__,
             module=self.cls.__module__,
@@ -136,12 +154,13 @@ class FrontEnd:
             line=self.line,
             doc=(inspect.getdoc(self.cls) or "").split("\n")[0],
             constants=self._constants(),
-            variables=tuple(self._variable(n, v, variables[n]) for n, v in self._vars()),
+            variables=starts,
             actions=tuple(marked.actions),
             processes=tuple(marked.processes),
             properties=tuple(marked.properties),
             temporals=tuple(marked.temporals),
             refinements=tuple(marked.refinements),
+            crashes=self.crashes,
         )
 
     def _constants(self) -> tuple[tuple[str, int], ...]:
@@ -198,14 +217,10 @@ class FrontEnd:
 
     def _variable_types(self) -> dict[str, t.Type]:
         hints = self._hints(self.cls)
-        for name, variable in self._vars():
+        for name, _ in self._vars():
             annotation = hints.get(name)
             if typing.get_origin(annotation) is not Var:
                 raise self._refuse(self.cls, f"{name} without a type", f"{name}: Var[T] = var(…)")
-            if variable.volatile:
-                raise self._refuse(
-                    self.cls, f"{name}: volatile=True (crashes come later)", "a step"
-                )
             (inner,) = typing.get_args(annotation)
             kind = self.resolver.type_of(inner, self._refuser(self.cls))
             self.build.variables[name] = kind
@@ -265,7 +280,7 @@ class FrontEnd:
                 return params, body, statements
             known = {n: t.join((k, known[n])) if n in known else k for n, k in found.items()}
             if _ == 1:
-                known = {n: _widened(k) for n, k in known.items()}
+                known = {n: t.widened(k) for n, k in known.items()}
         return params, body, statements
 
     def _assigned(
@@ -283,6 +298,23 @@ class FrontEnd:
         self._assigned(function, live_before(body, frozenset()), params)
         line = function.__code__.co_firstlineno
         return Action(function.__name__, params, body, mark.fair, line, mark.fair_any)
+
+    def _recovery(self, function: types.FunctionType) -> tuple[Stmt, ...]:
+        params, body, _ = self._translated(function, process=False)
+        if params:
+            raise self._refuse(function, "a parameter of @recover", "any_of(…) inside")
+        self._assigned(function, live_before(body, frozenset()), ())
+        made: tuple[Stmt, ...] = body
+        return made
+
+    def _crash(self, variables: tuple[Variable, ...], recovery: tuple[Stmt, ...]) -> Action:
+        volatile = frozenset(n for n, v in self._vars() if v.volatile)
+        several = [v.name for v in variables if v.name in volatile and len(v.initial) > 1]
+        if several or CRASH in self.members:
+            what = f"{several[0]}, volatile," if several else f"a member called {CRASH}"
+            instead = "one starting value: what a crash leaves" if several else "another name"
+            raise self._refuse(self.cls, what, instead)
+        return crash_action(variables, volatile, recovery, self.line)
 
     def _process(self, function: types.FunctionType, mark: Mark) -> Process:
         if not inspect.isgeneratorfunction(function):
@@ -324,6 +356,9 @@ class FrontEnd:
         scope, params = self._open(function, drop=2 if binary else 1)
         if binary:
             scope.states[scope.tree.args.args[1].arg] = "next"
+        if kind == "observe" and not self.crashes:
+            what = f"the @observe {function.__name__} of a machine that never crashes"
+            raise self._refuse(function, what, "class X(Machine, crashes=True), or @invariant")
         if params and kind in ("terminal", "initial", "constraint", "reachable"):
             raise self._refuse(function, f"a parameter of a @{kind}", "any(…) or all(…) inside")
         predicate = pure_body(scope)
@@ -340,26 +375,6 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
         found = inspect.getattr_static(cls, name)
         if isinstance(found, Var | Const) or mark_of(found) is not None:
             yield name, found
-
-
-def _widened(kind: t.Type) -> t.Type:
-    """The type with every int unbounded and every sequence of any length."""
-    match kind:
-        case t.Int():
-            return t.Int()
-        case t.SetOf():
-            return t.SetOf(_widened(kind.elem))
-        case t.SeqOf():
-            return t.SeqOf(_widened(kind.elem))
-        case t.Tuple():
-            return t.Tuple(tuple(map(_widened, kind.items)))
-        case t.Union():
-            return t.join(map(_widened, kind.options))
-        case t.Rec():
-            return t.Rec(kind.name, tuple((n, _widened(k)) for n, k in kind.fields))
-        case t.MapOf():
-            return t.MapOf(kind.key, _widened(kind.value))
-    return kind
 
 
 def _no_choice(options: Sequence[Any]) -> Any:

@@ -132,12 +132,19 @@ class Leave:
     line: int = 0
 
 
-STEP_KINDS = (
-    "transition",
-    "weak",
-    "strong",
-)  # properties of a step: `after` is the state behind it
-Stmt: TypeAlias = When | Choose | Assign | Write | Check | If | For | While | Leave
+CRASH = "crash"  # the name of the action that a machine with crashes has more
+UNIVERSAL = ("invariant", "transition", "observe")  # kinds that are claimed to hold always
+STEP_KINDS = ("transition", "weak", "strong")  # kinds of a step: its second state is `after`
+
+
+@dataclasses.dataclass(frozen=True)
+class Die:
+    """All processes end; in the action of a crash alone."""
+
+    line: int = 0
+
+
+Stmt: TypeAlias = When | Choose | Assign | Write | Check | If | For | While | Leave | Die
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,7 +235,8 @@ class Process:
 class Property:
     """A predicate: "invariant", "reachable", "transition", "terminal", "initial", "constraint".
 
-    "weak" and "strong" are of a step, as "transition": fairness of the steps it is true of.
+    "observe" is of the states right after a crash. "weak" and "strong" are of a step, as
+    "transition" is: fairness of the steps it is true of.
     """
 
     name: str
@@ -276,7 +284,10 @@ class Refinement:
 
 @dataclasses.dataclass(frozen=True)
 class MachineIR:
-    """A machine with its constants resolved. constants: name → value, as given or defaulted."""
+    """A machine with its constants resolved. constants: name → value, as given or defaulted.
+
+    crashes: the last action is `CRASH`, which a run of the class carries out itself.
+    """
 
     name: str
     module: str
@@ -290,6 +301,7 @@ class MachineIR:
     properties: tuple[Property, ...]
     temporals: tuple[Temporal, ...] = ()
     refinements: tuple[Refinement, ...] = ()
+    crashes: bool = False
 
     def of_kind(self, kind: str) -> tuple[Property, ...]:
         """The properties of one kind, in source order."""
@@ -312,4 +324,4 @@ class MachineIR:
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
 register(Done, Block, Variable, Param, Action, Process, Property, MachineIR)
-register(LTL, Temporal, Refinement)
+register(LTL, Temporal, Refinement, Die)

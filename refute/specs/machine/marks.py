@@ -111,6 +111,16 @@ def constraint(function: F) -> F:
     return _marking(Mark("constraint"), function)  # type: ignore[no-any-return]
 
 
+def recover(function: F) -> F:
+    """What runs right after a crash, in the same step; of a machine with `crashes=True`."""
+    return _marking(Mark("recover"), function)  # type: ignore[no-any-return]
+
+
+def observe(function: F) -> F:
+    """Holds after a crash in any state, when `@recover` has run."""
+    return _marking(Mark("observe"), function)  # type: ignore[no-any-return]
+
+
 def temporal(function: F) -> F:
     """`def served(self, c: Client) -> Formula`: holds for every fair behaviour."""
     return _marking(Mark("temporal"), function)  # type: ignore[no-any-return]

@@ -21,6 +21,7 @@ from refute.specs.machine.ir import (
     Branch,
     Check,
     Choose,
+    Die,
     Done,
     Expr,
     For,
@@ -67,12 +68,16 @@ class Taken:
 
 @dataclasses.dataclass(frozen=True)
 class _Way:
-    """How far one way through a body has come. ended: "", or the word it left by."""
+    """How far one way through a body has come. ended: "", or the word it left by.
+
+    died: whether all processes have ended in it.
+    """
 
     variables: Mapping[str, Value]
     locals: Env
     choices: tuple[Value, ...] = ()
     ended: str = ""
+    died: bool = False
 
 
 class Meaning:
@@ -114,7 +119,8 @@ class Meaning:
     def action(self, action: Action, params: tuple[Value, ...], world: World) -> Iterator[Taken]:
         """Every outcome of an action with these parameters."""
         for way in self.execute(action.body, self._begin(action.params, params, world)):
-            after = World(tuple(way.variables.values()), world.places)
+            places = ((-1, ()),) * len(world.places) if way.died else world.places
+            after = World(tuple(way.variables.values()), places)
             yield Taken(action.name, params, way.choices, after)
 
     def process(self, at: int, world: World) -> Iterator[Taken]:
@@ -190,6 +196,8 @@ class Meaning:
                 yield from self._loop(stmt, list(self.items(stmt.source, way)), way)
             case Leave():
                 yield dataclasses.replace(way, ended=stmt.word)
+            case Die():
+                yield dataclasses.replace(way, died=True)
             case _:
                 raise UnreadableInput(f"{type(stmt).__name__} was not lowered", thing="machine")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from refute.claim import Claim
 from refute.errors import UsageError
@@ -27,6 +27,11 @@ class Machine:
     _state: dict[str, Any]
     _constants: Mapping[str, int]
     _types: tuple[Resolver, Mapping[str, Type]]
+    _crashes: ClassVar[bool] = False
+
+    def __init_subclass__(cls, crashes: bool = False) -> None:
+        """crashes: between any two steps all processes may die: `class X(M, crashes=True)`."""
+        cls._crashes = cls._crashes or crashes
 
     @classmethod
     def build(cls, **constants: int) -> Model:

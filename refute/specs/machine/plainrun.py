@@ -7,6 +7,7 @@ is linear; whether some other step would have been enabled is asked by running a
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,10 +16,11 @@ from refute.errors import RefuteError
 from refute.specs.machine.errors import Disabled
 from refute.specs.machine.formulas import Formula, true_at
 from refute.specs.machine.frontend import FrontEnd
-from refute.specs.machine.ir import Action, MachineIR, Param, Process, Property, Temporal
+from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process, Property, Temporal
 from refute.specs.machine.language import Chooser, Running, running
+from refute.specs.machine.marks import mark_of
 from refute.specs.machine.resolve import embed
-from refute.specs.machine.values import Value, domain, pack_value
+from refute.specs.machine.values import Value, domain, pack_value, unpack_value
 
 Move = tuple[str, tuple[Value, ...]]
 
@@ -82,7 +84,9 @@ class PlainRun:
         before = dict(self.machine._state)
         try:
             with self._running(choose):
-                if isinstance(mover, Action):
+                if name == CRASH and self.ir.crashes:
+                    self._crash()
+                elif isinstance(mover, Action):
                     getattr(self.cls, name)(self.machine, *live)
                 else:
                     self._resume((name, params), live)
@@ -99,6 +103,20 @@ class PlainRun:
 
     def _movers(self) -> tuple[Action | Process, ...]:
         return (*self.ir.actions, *self.ir.processes)
+
+    def _crash(self) -> None:
+        """All processes end, volatile variables begin anew, and `@recover` runs."""
+        families = {p.name for p in self.ir.processes}
+        for variable in self.ir.variables:
+            if inspect.getattr_static(self.cls, variable.name).volatile:
+                value = self.resolver.thaw(unpack_value(variable.initial[0]), variable.type)
+                self.machine._state[variable.name] = value
+        for name in dir(self.cls):
+            mark = mark_of(inspect.getattr_static(self.cls, name))
+            if mark is not None and mark.kind == "recover":
+                getattr(self.cls, name)(self.machine)
+        self.generators.clear()
+        self.finished |= {m for m in self.moves() if m[0] in families}
 
     def _resume(self, move: Move, live: list[Any]) -> None:
         if move in self.finished:

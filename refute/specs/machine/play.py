@@ -7,7 +7,7 @@ from typing import Any
 
 from refute.plain import Plain
 from refute.specs.machine.errors import Disabled
-from refute.specs.machine.ir import Property, Refinement
+from refute.specs.machine.ir import CRASH, Property, Refinement
 from refute.specs.machine.marks import mark_of
 from refute.specs.machine.plainrefine import Refined
 from refute.specs.machine.plainrun import Explore, Follow, PlainRun, Unplayable
@@ -57,6 +57,8 @@ class Play:
         if "loop" in self.case:
             return self._lasso(int(self.case["loop"]))
         prop = self._property(self.prop)
+        if prop.kind == "observe" and (not self.steps or self.steps[-1][0] != CRASH):
+            return False, "the last step is no crash"
         if prop.kind == "transition":
             holds = before is None or self.run.holds(prop, before)
         else:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from refute.claim import Claim, Need, Statement, Verdict, Where
 from refute.errors import IllegalClaim
-from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.ir import UNIVERSAL, MachineIR
 
 DEADLOCK_FREE = "deadlock-free"
 WELL_DEFINED = "well_defined"
@@ -75,7 +75,7 @@ def claims_of(ir: MachineIR, reference: str, file: str) -> tuple[Claim, ...]:
     """
     constants = dict(ir.constants)
     name = shown(ir.name, constants)
-    universal = [(p.name, p.line) for k in ("invariant", "transition") for p in ir.of_kind(k)]
+    universal = [(p.name, p.line) for k in UNIVERSAL for p in ir.of_kind(k)]
     universal += [(p.name, p.line) for p in ir.temporals]
     universal += [(p.name, p.line) for p in ir.refinements]
     universal += [(DEADLOCK_FREE, ir.line), (WELL_DEFINED, ir.line)]

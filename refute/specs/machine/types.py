@@ -140,6 +140,26 @@ def _merge(left: Type, right: Type) -> Type | None:
     return None
 
 
+def widened(kind: Type) -> Type:
+    """The type with every int unbounded and every sequence of any length."""
+    match kind:
+        case Int():
+            return Int()
+        case SetOf():
+            return type(kind)(widened(kind.elem))
+        case SeqOf():
+            return SeqOf(widened(kind.elem))
+        case Tuple():
+            return Tuple(tuple(map(widened, kind.items)))
+        case Union():
+            return join(map(widened, kind.options))
+        case Rec():
+            return Rec(kind.name, tuple((n, widened(k)) for n, k in kind.fields))
+        case MapOf():
+            return MapOf(kind.key, widened(kind.value))
+    return kind
+
+
 def _least(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else min(a, b)
 

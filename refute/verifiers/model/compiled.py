@@ -23,6 +23,7 @@ from refute.specs.machine.ir import (
     Branch,
     Check,
     Choose,
+    Die,
     Done,
     Expr,
     For,
@@ -269,6 +270,9 @@ class Compiled:
                 put(depth, f"for {emit.name(stmt.name)} in {emit.source(stmt.source)}:")
                 self._body(depth + 1, stmt.body, finish)
                 put(depth + 1, "pass")
+            case Die():
+                for at, process in enumerate(self.ir.processes):
+                    put(depth, f"vs{at} = ((-1,),) * {_instance_count(process)}")
             case Leave(word="return"):
                 put(depth, finish)
             case Leave():

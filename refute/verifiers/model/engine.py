@@ -22,11 +22,11 @@ from refute.replay import Counterexample, Replayer, Step
 from refute.sandbox import Limits, Worker, open_worker
 from refute.site import Site
 from refute.specs.machine.asking import describe
-from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.ir import UNIVERSAL, MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
 from refute.verifiers.model.choice import Choice
-from refute.verifiers.model.exploring import NATIVE, PLAIN, Exploration
+from refute.verifiers.model.exploring import NATIVE, PLAIN, WALKS, Exploration
 from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 
@@ -118,7 +118,7 @@ class ModelChecker:
             if not stopped and (_small(report) or _needs_second(claims, found)):
                 confirmed = self._confirmed(worker, data, budget, clock, progress)
                 found = dataclasses.replace(found, confirmed=confirmed)
-            if _temporal_props(claims, ir):
+            if _temporal_props(claims, ir) and not self.choice.walks:
                 found = self._with_temporals(worker, found, budget, clock, progress)
             cpu_s = worker.cpu_s + report.get("cpu_s", 0.0)
             return dataclasses.replace(found, cpu_s=cpu_s, wall_s=clock.spent)
@@ -182,6 +182,8 @@ class ModelChecker:
         exhausted = not cases and not reason
         if claim.statement.existential:
             return self._existential(prop, searched, cases, reason, exhausted)
+        if not cases and _walked_through(prop, searched):
+            return self._made(searched, Verdict.SURVIVED, "", (), False)
         verdict = Verdict.EXHAUSTED if exhausted else Verdict.UNKNOWN
         if cases:
             reason = "a trace breaks it"
@@ -199,7 +201,12 @@ class ModelChecker:
         ir, report = searched.ir, searched.report
         constraints = [p.name for p in ir.of_kind("constraint")]
         inside = f" within {', '.join(constraints)}" if constraints else ""
-        names = ("distinct", "generated", "depth", "outside", "bytes")
+        walks = report.get("walks", 0)
+        states = f"all {report.get('distinct', 0)} reachable states"
+        if not exhausted:
+            states = f"{walks} random walks" if walks else states[4:].replace("reachable ", "")
+        names: tuple[str, ...] = ("distinct", "generated", "depth", "outside", "bytes")
+        names = ("walks", "steps") if walks else names
         if report.get("native"):
             inside += f" (not by the native engine: {report['native']})"
         return Finding(
@@ -208,13 +215,12 @@ class ModelChecker:
             verdict,
             reason=reason,
             scope=Scope(
-                text=f"all {report.get('distinct', 0)} reachable states{inside}"
-                if exhausted
-                else f"{report.get('distinct', 0)} states{inside}",
+                text=states + inside,
                 bounds=dict(ir.constants),
-                depths={"depth": report.get("depth", 0)},
+                depths={} if walks else {"depth": report.get("depth", 0)},
             ),
-            tried=report.get("distinct", 0),
+            tried=walks or report.get("distinct", 0),
+            distribution=f"random walks of at most {self.choice.depth} steps" if walks else "",
             counterexamples=cases,
             exhausted=exhausted,
             confirmed_by=confirmed_by,
@@ -225,7 +231,7 @@ class ModelChecker:
         )
 
     def _engine(self, report: Mapping[str, Plain]) -> str:
-        return NATIVE if report.get("engine") == NATIVE else self.name
+        return str(report["engine"]) if report.get("engine") in (NATIVE, WALKS) else self.name
 
     def _existential(
         self,
@@ -282,7 +288,7 @@ def _expected(prop: str) -> str:
 
 def _misstated(prop: str, existential: bool, ir: MachineIR) -> str:
     """Why a claim names no property of the machine in this way; empty when it does."""
-    universal = [p.name for k in ("invariant", "transition") for p in ir.of_kind(k)]
+    universal = [p.name for k in UNIVERSAL for p in ir.of_kind(k)]
     universal += [t.name for t in ir.temporals] + [r.name for r in ir.refinements]
     shown = [p.name for p in ir.of_kind("reachable")] + [ALL_FIRE]
     if prop in ([*shown] if existential else [*universal, DEADLOCK_FREE, WELL_DEFINED, ALL]):
@@ -322,6 +328,14 @@ def _cut(prop: str, searched: Searched) -> str:
         missing += [f"{name}: {why}" for name, why in searched.undecided.items()]
         return "; ".join(missing)
     return ""
+
+
+def _walked_through(prop: str, searched: Searched) -> bool:
+    """Whether random walks were taken that judged the property all along."""
+    report = searched.report
+    judged = [p.name for k in ("invariant", "transition") for p in searched.ir.of_kind(k)]
+    judged += [DEADLOCK_FREE, WELL_DEFINED]
+    return bool(report.get("walks")) and not report.get("raised") and prop in judged
 
 
 def _temporal_props(claims: Sequence[Claim], ir: MachineIR) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from refute.plain import Plain
-from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.ir import CRASH, MachineIR
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import (
     Compiled,
@@ -67,7 +67,7 @@ class Search:
         by_kind = {k: self._kind(k) for k in ("invariant", "transition", "reachable", "terminal")}
         self.invariants, self.transitions = by_kind["invariant"], by_kind["transition"]
         self.reachables, self.terminals = by_kind["reachable"], by_kind["terminal"]
-        self.constraints = self._kind("constraint")
+        self.constraints, self.observed = self._kind("constraint"), self._kind("observe")
         self._start()
 
     def _kind(self, kind: str) -> tuple[Predicate, ...]:
@@ -146,6 +146,9 @@ class Search:
             if after != state:
                 for predicate in self.transitions:
                     self._judge(predicate, link, state, after)
+            if self.observed and self.machine.instances[number].name == CRASH:
+                for predicate in self.observed:
+                    self._judge(predicate, link, after)
             self._fire(number, link)
             if after not in self.numbers:
                 self._meet(after, link)

@@ -1,0 +1,78 @@
+"""Crashes between any two steps: what they break is found, and the trace replays on the class."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from refute.machine import Machine, Model, recover
+from refute.specs.library.write_ahead_log import WriteAheadLog
+from refute.specs.machine.play import Play
+from refute.verifiers.model.confirm import Confirm, walk
+from refute.verifiers.model.search import Search
+
+FILE = Path(__file__).parents[1] / "cases" / "machines" / "crash_machines.py"
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[ModuleType]:
+    spec = importlib.util.spec_from_file_location("crash_machines", FILE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["crash_machines"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["crash_machines"]
+
+
+def searched(model: Model) -> Search:
+    search, second = Search(model.ir), Confirm(model.ir)
+    first, other = search.advance(20.0), second.advance(20.0)
+    assert search.finished
+    assert (first["distinct"], first["generated"]) == (other["distinct"], other["generated"])
+    return search
+
+
+def test_a_crash_between_two_writes_is_found(machines: ModuleType) -> None:
+    search = searched(machines.InPlace.build())
+    hits: Any = search.report()["hits"]
+    assert set(hits) == {"atomic"}
+    steps = [s["do"] for s in hits["atomic"]["case"]["steps"]]
+    assert steps == ["writer", "crash"]
+    played = Play(machines.InPlace, {}, hits["atomic"]["case"]).judge()
+    assert played["broke"] is True
+    assert played["states"] == walk(search.ir.to_plain(), hits["atomic"]["case"])
+    without = {**hits["atomic"]["case"], "steps": hits["atomic"]["case"]["steps"][:-1]}
+    assert Play(machines.InPlace, {}, without).judge()["broke"] is False
+
+
+def test_recovery_is_in_the_same_step(machines: ModuleType) -> None:
+    search = searched(machines.Forgets.build())
+    assert search.hits == {} and search.report()["silent"] == []
+
+
+class NoRedo(WriteAheadLog):
+    """Planted: recovery forgets to write again what was committed."""
+
+    @recover
+    def redo(self) -> None:
+        self.committed = False
+
+
+def test_the_log_is_right_and_without_redo_it_is_not() -> None:
+    search = searched(WriteAheadLog.build())
+    assert set(search.hits) == {"ends"}
+    hits: Any = searched(NoRedo.build()).report()["hits"]
+    assert set(hits) == {"ends", "atomic", "durable"}
+    for name in ("atomic", "durable"):
+        assert Play(NoRedo, {}, hits[name]["case"]).judge()["broke"] is True
+
+
+def test_crashes_are_inherited() -> None:
+    assert issubclass(NoRedo, Machine) and NoRedo.build().ir.crashes
