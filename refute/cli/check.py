@@ -19,6 +19,7 @@ from refute.cli.parsing import Parser, whole_number
 from refute.cli.place import Place, place_of, split_target
 from refute.cli.targets import claims_of
 from refute.config import read_config
+from refute.errors import UsageError
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
 from refute.site import Site
@@ -33,6 +34,7 @@ refute check spec.py:TwoPhase --set RM=3
 refute check spec.py:TwoPhase --set RM=2..6
 refute check spec.py:agreement --set RM=3
 refute check spec.py:TwoPhase --set RM=10 --memory 8GiB --budget 10m
+refute check spec.py:TwoPhase --set RM=40 --simulate 10000 --depth 300
 refute check claims.py:"rename is atomic" --budget 2m
 refute check spec.py --json - | jq .decision
 """
@@ -45,6 +47,8 @@ Exit 0: every claim is established. 1: one is refuted. 2: the input cannot be re
 3: something is not established."""
 _NAME = "NAME: a machine, a property or a claim; by default everything in the file"
 _ENGINE = "for machines: auto (plain, then native when there is more), plain or native"
+_WALKS = "for machines: so many random walks instead of a search"
+_DEPTH = "of a random walk at most (1000)"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
 
@@ -72,6 +76,8 @@ def parser() -> Parser:
     )
     made.add_argument("--memory", default="2GiB", metavar="SIZE", help="of each worker (2GiB)")
     made.add_argument("--engine", choices=ENGINES, default="auto", help=_ENGINE)
+    made.add_argument("--simulate", type=whole_number, default=0, metavar="WALKS", help=_WALKS)
+    made.add_argument("--depth", type=whole_number, default=1000, metavar="STEPS", help=_DEPTH)
     made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
     add_outputs(made)
     return made
@@ -95,9 +101,18 @@ def run(argv: Sequence[str]) -> int:
 def _options(given: argparse.Namespace) -> Options:
     seconds = parse_duration(given.budget)
     memory = parse_size(given.memory)
+    choice = Choice(given.engine, given.simulate, given.depth)
+    if choice.walks and choice.engine == "plain":
+        raise UsageError(
+            "--simulate walks with the native engine",
+            thing="--engine",
+            value="plain",
+            possible=("auto", "native"),
+            next_step="drop --engine plain",
+        )
     budget = Budget(given.cases, seconds, seconds, memory, given.seed)
     outputs = Outputs(given.json, given.sarif, given.junit)
-    return Options(given.target, tuple(given.settings), budget, Choice(given.engine), outputs)
+    return Options(given.target, tuple(given.settings), budget, choice, outputs)
 
 
 def engines_as(choice: Choice) -> EnginesFor:

@@ -22,7 +22,7 @@ from refute.verifiers.model.exploring import NATIVE, PLAIN
 from refute.verifiers.model.native import building, compiler
 from refute.verifiers.model.native.compiler import QUICK, built, cache_directory
 from refute.verifiers.model.native.forms import Unsuited
-from refute.verifiers.model.native.here import native_search
+from refute.verifiers.model.native.here import native_search, native_walks
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
@@ -42,7 +42,11 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def judged(
-    name: str, props: tuple[str, ...] = (), engine: str = "native", budget: Budget = BUDGET
+    name: str,
+    props: tuple[str, ...] = (),
+    engine: str = "native",
+    budget: Budget = BUDGET,
+    walks: int = 0,
 ) -> dict[str, Evidence]:
     """Evidence by property, from the file of native machines."""
     file = CASES / "native_machines.py"
@@ -50,7 +54,7 @@ def judged(
     chosen: list[Claim] = [
         c for c in machines.claims if not props or c.statement.params["prop"] in props
     ]
-    checker = ModelChecker(Choice(engine))
+    checker = ModelChecker(Choice(engine, walks, 90))
     results = check(chosen, budget, machines.site, engines=lambda _: (checker,))
     names = (str(c.statement.params["prop"]) for c in chosen)
     return dict(zip(names, results, strict=True))
@@ -141,6 +145,40 @@ def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
     assert evidence.verdict is Verdict.UNKNOWN and evidence.engine == NATIVE
     assert "the budget ended after" in evidence.reason
     assert evidence.tried > 1000
+
+
+def test_random_walks_refute_with_a_short_trace_and_else_survive() -> None:
+    evidence = judged("Tokens", engine="auto", walks=40)
+    few = evidence["few"]
+    assert few.verdict is Verdict.REFUTED and few.engine == exploring.WALKS
+    assert few.witness is not None and len(few.witness.counterexample.steps) == 5
+    assert evidence["bounded"].verdict is Verdict.SURVIVED
+    assert evidence["bounded"].tried == 40 and "at most 90" in evidence["bounded"].distribution
+    again = judged("Tokens", engine="auto", walks=40)["few"]
+    assert again.witness is not None
+    assert again.witness.counterexample.inputs == few.witness.counterexample.inputs
+
+
+def test_random_walks_do_not_show_that_something_is_never_reached() -> None:
+    evidence = judged("Wide", ("odd",), walks=5)["odd"]
+    assert evidence.verdict is Verdict.UNKNOWN  # no packed form, and no other engine walks
+    evidence = judged("Endless", walks=5)
+    assert evidence["always"].verdict is Verdict.SURVIVED
+    assert evidence["full"].verdict is Verdict.UNKNOWN
+    assert "no search of all states" in evidence["full"].reason
+
+
+def test_walks_are_the_same_on_any_number_of_threads() -> None:
+    ir = TwoPhase.build(RM=5).ir
+    found = []
+    for cores in (1, 2):
+        search = native_walks(ir, 7, 300, 200, cores=cores, flags=QUICK)
+        search.advance(60.0)
+        assert search.statistics()["walks"] == 300
+        report = search.report()
+        found.append((search.statistics()["steps"], report["hits"], sorted(report["hits"])))
+    assert found[0] == found[1]
+    assert {"can_abort"} <= set(found[0][1])
 
 
 def test_builds_are_kept_by_content_and_private() -> None:

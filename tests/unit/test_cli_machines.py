@@ -116,3 +116,8 @@ def test_the_engine_and_the_memory_are_the_users_to_choose(
     assert "native" in found["native"]
     with pytest.raises(RefuteError, match="amount of memory"):
         run([*command[:1], "--memory", "little"])
+
+
+def test_walks_are_not_for_the_plain_engine(tree: Path) -> None:
+    with pytest.raises(RefuteError, match="native engine"):
+        run(["counter.py", "--simulate", "5", "--engine", "plain"])

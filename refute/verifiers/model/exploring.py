@@ -26,7 +26,9 @@ from refute.verifiers.registry import load
 
 PLAIN = "model checker (compiled Python, breadth-first)"
 NATIVE = "model checker (native, breadth-first)"
+OPEN_WALKS = "refute.verifiers.model.native.walks:open_walks"
 OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
+WALKS = "model checker (native, random walks)"
 BUILDER = "refute.verifiers.model.native.building:Builder"
 SLICE_S = 0.5
 PLAIN_FIRST_S = 0.3  # of searching, after which the native engine is asked
@@ -38,9 +40,19 @@ Report = Mapping[str, Plain]
 
 def counted(counts: Report) -> str:
     """How much was searched, in words."""
+    if "walks" in counts:
+        return f"{counts['walks']} random walks, {counts['steps']} steps"
     return (
         f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
         f"depth {counts.get('depth', 0)}"
+    )
+
+
+def walked(counts: Report, depth: int) -> str:
+    """How much of a machine random walks saw, in words."""
+    return (
+        f"{counts.get('walks', 0)} random walks of at most {depth} steps, "
+        f"{counts.get('steps', 0)} steps in all, are no search of all states"
     )
 
 
@@ -63,8 +75,8 @@ class Exploration:
         search: the plain engine, as `module:function`. The report's "engine" says which one ran,
         "native" why it was not the native one.
         """
-        if choice.engine == "native":
-            found = self._native()
+        if choice.engine == "native" or choice.walks:
+            found = self._native(choice)
             return found if isinstance(found, tuple) else ({}, f"the native engine: {found}")
         made = self.worker.create(search, self.data, timeout_s=self.clock.left or 1.0)
         if made.kind != "returned":
@@ -74,7 +86,7 @@ class Exploration:
         counts, stopped = self._advance(self.worker, made.value, first)
         why = ""
         if not counts.get("finished") and not stopped:
-            native = self._native()
+            native = self._native(choice)
             if isinstance(native, tuple):
                 return native
             why = native
@@ -123,12 +135,12 @@ class Exploration:
             return counts, f"the search's report was lost: {_ended(outcome)}"
         return outcome.value, stopped
 
-    def _native(self) -> tuple[Report, str] | str:
+    def _native(self, choice: Choice) -> tuple[Report, str] | str:
         """The report of the native search, or why the plain engine has to search."""
         try:
             builder: Any = load(BUILDER)  # its imports are paid for by large machines only
             with builder.library(self.data) as library, self._worker(library) as worker:
-                found = self._searched(worker, library.name)
+                found = self._searched(worker, library.name, choice)
                 self.native_cpu_s = worker.cpu_s
         except Unsuited as why:
             return str(why)
@@ -145,9 +157,13 @@ class Exploration:
         with open_worker(library.parent, (library.name,), (".",), limits) as worker:
             yield worker
 
-    def _searched(self, worker: Worker, name: str) -> tuple[Report, str] | str:
-        cores = min(MAX_CORES, os.cpu_count() or 1)
-        made = worker.create(OPEN_NATIVE, self.data, name, self.budget.memory, cores)
+    def _searched(self, worker: Worker, name: str, choice: Choice) -> tuple[Report, str] | str:
+        given = (self.data, name, self.budget.memory, min(MAX_CORES, os.cpu_count() or 1))
+        if choice.walks:
+            plan = (self.budget.seed, choice.walks, choice.depth)
+            made = worker.create(OPEN_WALKS, *given, *plan)
+        else:
+            made = worker.create(OPEN_NATIVE, *given)
         if made.kind != "returned":
             return f"it could not start ({_ended(made)})"
         counts, stopped = self._advance(worker, made.value, None)
@@ -156,9 +172,12 @@ class Exploration:
         if counts.get("unfit"):
             return f"after {counted(counts)} it met what it cannot hold"
         report, stopped = self._report(worker, made.value, counts, stopped)
+        if choice.walks and not counts.get("full"):
+            stopped = walked(counts, choice.depth)
         if report.get("disagrees"):
             stopped = f"a bug of refute: the engines disagree, {report['disagrees']}"
-        return {**report, "engine": NATIVE, "native": ""}, stopped
+        engine = WALKS if choice.walks else NATIVE
+        return {**report, "engine": engine, "native": ""}, stopped
 
 
 def _ended(outcome: Outcome) -> str:

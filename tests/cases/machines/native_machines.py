@@ -15,6 +15,7 @@ from refute.machine import (
     constraint,
     empty_set,
     invariant,
+    reachable,
     terminal,
     var,
     when,
@@ -99,3 +100,7 @@ class Endless(Machine):
     @invariant
     def always(self) -> bool:
         return all(n <= 99 for n in self.at.values())
+
+    @reachable
+    def full(self) -> bool:
+        return all(n == 99 for n in self.at.values())

@@ -1,10 +1,11 @@
-"""A native search in this process, for benchmarks and tests; `refute check` searches in workers."""
+"""Native searches and walks in this process, for benchmarks and tests; `check` has workers."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from refute.budget import GIB
@@ -12,16 +13,33 @@ from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.native.compiler import FLAGS, built
 from refute.verifiers.model.native.program import layout_of, program
 from refute.verifiers.model.native.search import Library, NativeSearch
+from refute.verifiers.model.native.walks import WalkingLibrary, Walks
 
 
 def native_search(
     ir: MachineIR, memory: int = GIB, cores: int = 1, flags: Sequence[str] = FLAGS
 ) -> NativeSearch:
-    """A search that has not begun. Raises Unsuited.
+    """A search that has not begun. Raises Unsuited."""
+    with _copy(ir, flags) as (path, words):
+        return NativeSearch(ir, Library(path, words), memory, cores)
 
-    A library holds one search, so each one is loaded from a copy of its own.
-    """
+
+def native_walks(
+    ir: MachineIR,
+    seed: int,
+    walks: int,
+    depth: int,
+    cores: int = 1,
+    flags: Sequence[str] = FLAGS,
+) -> Walks:
+    """Walks that have not begun. Raises Unsuited."""
+    with _copy(ir, flags) as (path, words):
+        return Walks(ir, WalkingLibrary(path, words), GIB, cores).plan(seed, walks, depth)
+
+
+@contextlib.contextmanager
+def _copy(ir: MachineIR, flags: Sequence[str]) -> Iterator[tuple[Path, int]]:
+    """A library of its own, as one holds one search, and the words of a state."""
     layout = layout_of(ir)
     with built(program(ir, layout), flags) as path, tempfile.TemporaryDirectory() as directory:
-        copy = shutil.copy(path, Path(directory) / path.name)
-        return NativeSearch(ir, Library(Path(copy), layout.words), memory, cores)
+        yield Path(shutil.copy(path, Path(directory) / path.name)), layout.words

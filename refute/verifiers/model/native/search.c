@@ -52,7 +52,7 @@ static inline L nth_bits(const U *w, L at)
 
 typedef struct { U state[W]; U hash; uint32_t parent; uint32_t instance; } Pending;
 
-typedef struct { int found, why; uint32_t parent, instance; U state[W]; } Hit;
+typedef struct { int found, why; uint32_t parent, instance; U length, walk; U state[W]; } Hit;
 
 struct Thread {
     U generated, raised, expanded;
@@ -65,6 +65,9 @@ struct Thread {
     U batch[BATCH][W];
     uint32_t parents[BATCH];
     pthread_t id;
+    U walk, random, seen, steps; /* of a random walk */
+    U chosen[W], *path;
+    uint32_t by;
 } __attribute__((aligned(128)));
 
 static Thread threads[MAX_THREADS];
@@ -74,7 +77,8 @@ static U *segments[SEGMENTS], *outer[SEGMENTS];
 static uint32_t *parents[SEGMENTS];
 static U total, outside, cursor, level_end, depth, rehash_at;
 static U done_all, full, unfit, pausing;
-static int zero_seen;
+static int zero_seen, walking;
+static U walks, walks_done, walk_seed, walk_depth;
 static double deadline;
 static Hit hits[PROPERTIES + 2], fires[NAMES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -241,12 +245,31 @@ static void keep_outside(const Pending *p, U *slot)
     if (total + number + BATCH >= room) pausing = 1;
 }
 
-static void note(Hit *hit, int why, uint32_t parent, uint32_t instance, const U *state)
+/* Whether a decision is still open: on a walk also where this one decides it sooner. */
+static inline int open_for(const Thread *t, const Hit *hit)
 {
+    if (!hit->found) return 1;
+    return walking && (t->at < hit->length || (t->at == hit->length && t->walk < hit->walk));
+}
+
+/* Keep the states of a walk up to the one in hand, and give the number of the last. */
+static uint32_t kept_path(Thread *t)
+{
+    U count = t->at + 1, number = __atomic_fetch_add(&total, count, __ATOMIC_RELAXED);
+    for (U at = 0; at < count; at++)
+        put_state(number + at, t->path + at * W, at ? number + at - 1 : NOBODY);
+    return number + count - 1;
+}
+
+static void note(Thread *t, Hit *hit, int why, uint32_t parent, uint32_t instance, const U *state)
+{
+    if (walking && parent != NOBODY) parent = kept_path(t);
     pthread_mutex_lock(&lock);
-    if (!hit->found) {
+    if (open_for(t, hit)) {
         hit->why = why;
         hit->parent = parent;
+        hit->length = t->at;
+        hit->walk = t->walk;
         hit->instance = instance;
         memcpy(hit->state, state, 8 * W);
         __atomic_store_n(&hit->found, 1, __ATOMIC_RELEASE);
@@ -259,7 +282,7 @@ static void raised_property(Thread *t, int number, int result, const Pending *p)
 {
     if (result == LIMIT) { limited(); return; }
     t->raised++;
-    note(&hits[WELL_DEFINED], number, p->parent, p->instance, p->state);
+    note(t, &hits[WELL_DEFINED], number, p->parent, p->instance, p->state);
 }
 
 static inline int holds(Thread *t, int number, int result, const Pending *p)
@@ -268,22 +291,36 @@ static inline int holds(Thread *t, int number, int result, const Pending *p)
     return result == 1;
 }
 
-static void meet(Thread *t, const Pending *p, U *slot)
+static inline int admitted(Thread *t, const Pending *p)
 {
     const U *s = p->state;
     int inside = 1;
+    (void)t; (void)s;
 #define CHECK(k) inside = inside && holds(t, k, q##k(s, s), p);
     CONSTRAINTS(CHECK)
 #undef CHECK
-    if (inside) keep(t, p, slot); else keep_outside(p, slot);
-#define CHECK(k) if (!hits[k].found) { int r = q##k(s, s); \
-    if (r < 0) raised_property(t, k, r, p); else if (!r) note(&hits[k], 0, p->parent, p->instance, s); }
+    return inside;
+}
+
+static inline void judge(Thread *t, const Pending *p, int inside)
+{
+    const U *s = p->state;
+    (void)t; (void)s; (void)inside;
+#define CHECK(k) if (open_for(t, &hits[k])) { int r = q##k(s, s); \
+    if (r < 0) raised_property(t, k, r, p); else if (!r) note(t, &hits[k], 0, p->parent, p->instance, s); }
     INVARIANTS(CHECK)
 #undef CHECK
-#define CHECK(k) if (inside && !hits[k].found && holds(t, k, q##k(s, s), p)) \
-    note(&hits[k], 0, p->parent, p->instance, s);
+#define CHECK(k) if (inside && open_for(t, &hits[k]) && holds(t, k, q##k(s, s), p)) \
+    note(t, &hits[k], 0, p->parent, p->instance, s);
     REACHABLES(CHECK)
 #undef CHECK
+}
+
+static void meet(Thread *t, const Pending *p, U *slot)
+{
+    int inside = admitted(t, p);
+    if (inside) keep(t, p, slot); else keep_outside(p, slot);
+    judge(t, p, inside);
 }
 
 static void flush(Thread *t);
@@ -318,21 +355,32 @@ static inline void wait_for(Thread *t, const U *w, uint32_t parent, U instance)
 static inline void judge_step(Thread *t, const U *s, const U *w, U instance)
 {
     (void)t; (void)s; (void)w; (void)instance;
-#define CHECK(k) if (!hits[k].found) { int r = q##k(s, w); if (r != 1) { \
+#define CHECK(k) if (open_for(t, &hits[k])) { int r = q##k(s, w); if (r != 1) { \
     Pending p = {.parent = t->at, .instance = instance}; memcpy(p.state, w, 8 * W); \
     if (r < 0) { drain(t); raised_property(t, k, r, &p); } \
-    else note(&hits[k], 0, t->at, instance, w); } }
+    else note(t, &hits[k], 0, t->at, instance, w); } }
     TRANSITIONS(CHECK)
 #undef CHECK
+}
+
+static inline U next_random(Thread *t) { return mixed(t->random += 0x9e3779b97f4a7c15ull); }
+
+/* One more successor on a walk; after all of them, each was chosen with the same probability. */
+static void offer(Thread *t, const U *w, U instance)
+{
+    if (next_random(t) % ++t->seen) return;
+    memcpy(t->chosen, w, 8 * W);
+    t->by = instance;
 }
 
 static inline void emit(Thread *t, const U *s, const U *w, U instance, int name)
 {
     t->generated++;
     t->enabled = 1;
-    if (!fires[name].found) note(&fires[name], 0, t->at, instance, w);
+    if (!fires[name].found) note(t, &fires[name], 0, t->at, instance, w);
     if (same(s, w)) return;
     judge_step(t, s, w, instance);
+    if (__builtin_expect(walking, 0)) { offer(t, w, instance); return; }
     wait_for(t, w, t->at, instance);
 }
 
@@ -363,12 +411,12 @@ static void raised_step(Thread *t, const U *s, U instance)
 {
     drain(t);
     t->raised++;
-    note(&hits[WELL_DEFINED], -1, t->at, instance, s);
+    note(t, &hits[WELL_DEFINED], -1, t->at, instance, s);
 }
 
 static void stuck(Thread *t, const U *s)
 {
-    if (hits[DEADLOCK].found || returned(s)) return;
+    if (!open_for(t, &hits[DEADLOCK]) || returned(s)) return;
     drain(t);
     Pending p = {.parent = t->at, .instance = NOBODY};
     memcpy(p.state, s, 8 * W);
@@ -376,7 +424,7 @@ static void stuck(Thread *t, const U *s)
 #define CHECK(k) may = may || holds(t, k, q##k(s, s), &p);
     TERMINALS(CHECK)
 #undef CHECK
-    if (!may) note(&hits[DEADLOCK], 0, t->at, NOBODY, s);
+    if (!may) note(t, &hits[DEADLOCK], 0, t->at, NOBODY, s);
 }
 
 static void *explore(void *given)
@@ -401,6 +449,43 @@ static void *explore(void *given)
     }
     drain(t);
     flush(t);
+    return 0;
+}
+
+/* One random walk from a random start. */
+static void walk(Thread *t)
+{
+    U from = next_random(t) % level_end;
+    memcpy(t->path, state_at(from), 8 * W);
+    for (t->at = 0; t->at < walk_depth && !unfit; t->at++) {
+        const U *s = t->path + t->at * W;
+        U before = t->raised;
+        t->enabled = 0;
+        t->seen = 0;
+        t->steps++;
+        expand(t, s);
+        if (!t->enabled && before == t->raised) stuck(t, s);
+        if (!t->seen) return;
+        Pending p = {.parent = t->at, .instance = t->by};
+        memcpy(p.state, t->chosen, 8 * W);
+        int inside = admitted(t, &p);
+        judge(t, &p, inside);
+        if (!inside) return;
+        memcpy(t->path + (t->at + 1) * W, t->chosen, 8 * W);
+    }
+}
+
+static void *stroll(void *given)
+{
+    Thread *t = given;
+    if (!t->path) t->path = pages((walk_depth + 2) * 8 * W);
+    if (!t->path) { full = 1; return 0; }
+    while (!unfit && !full && now() < deadline) {
+        t->walk = __atomic_fetch_add(&walks, 1, __ATOMIC_RELAXED);
+        if (t->walk >= walks_done) { __atomic_fetch_sub(&walks, 1, __ATOMIC_RELAXED); break; }
+        t->random = mixed(walk_seed ^ mixed(t->walk + 1));
+        walk(t);
+    }
     return 0;
 }
 
@@ -475,7 +560,7 @@ static int resized(U new_buckets)
 static int grow(void)
 {
     static const int shares[] = {100, 34, 16, 6};
-    for (int at = buckets < (1 << 17) ? 0 : 1; at < 4; at++) {
+    for (int at = buckets < (1 << 18) ? 0 : 1; at < 4; at++) {
         U wanted = buckets + buckets * shares[at] / 100 + 1, old = buckets;
         if (!fits(wanted)) continue;
         if (resized(wanted)) return 1;
@@ -552,6 +637,27 @@ void rf_advance(double seconds)
         together(active, explore);
         if (now() > deadline) break;
     }
+}
+
+/* Walk on until so many walks of at most so many steps were taken, for about so many seconds. */
+void rf_walk(U seed, U wanted, U steps, double seconds)
+{
+    deadline = now() + seconds;
+    walking = 1;
+    walk_seed = seed;
+    walk_depth = steps;
+    walks_done = wanted;
+    if (!level_end) { done_all = 1; return; }
+    together(thread_count, stroll);
+    if (walks >= wanted) done_all = 1;
+}
+
+/* The walks taken, and their steps. */
+void rf_walked(U *out)
+{
+    out[0] = walks;
+    out[1] = 0;
+    for (int at = 0; at < thread_count; at++) out[1] += threads[at].steps;
 }
 
 /* distinct, generated, depth, expanded, outside, raised, finished, full, unfit, bytes, decided */

@@ -36,41 +36,41 @@ class Library:
 
     def __init__(self, path: Path, words: int) -> None:
         self.words = words
-        self._c = ctypes.CDLL(str(path))
+        self.c = ctypes.CDLL(str(path))
         number, pointer = ctypes.c_ulonglong, ctypes.POINTER(ctypes.c_ulonglong)
-        self._c.rf_open.argtypes = (number, ctypes.c_int)
-        self._c.rf_advance.argtypes = (ctypes.c_double,)
-        self._c.rf_advance.restype = None
-        self._c.rf_counts.argtypes = (pointer,)
-        self._c.rf_hit.argtypes = (ctypes.c_int, ctypes.c_int, pointer)
-        self._c.rf_state.argtypes = (number, pointer)
-        self._c.rf_state.restype = number
+        self.c.rf_open.argtypes = (number, ctypes.c_int)
+        self.c.rf_advance.argtypes = (ctypes.c_double,)
+        self.c.rf_advance.restype = None
+        self.c.rf_counts.argtypes = (pointer,)
+        self.c.rf_hit.argtypes = (ctypes.c_int, ctypes.c_int, pointer)
+        self.c.rf_state.argtypes = (number, pointer)
+        self.c.rf_state.restype = number
 
     def open(self, memory: int, cores: int) -> bool:
         """Start the search; whether there was memory for it."""
-        return bool(self._c.rf_open(memory, cores))
+        return bool(self.c.rf_open(memory, cores))
 
     def advance(self, seconds: float) -> None:
         """Search on for about so long."""
-        self._c.rf_advance(seconds)
+        self.c.rf_advance(seconds)
 
     def counts(self) -> dict[str, int]:
         """The numbers that the library keeps, by name."""
         row = (ctypes.c_ulonglong * len(_COUNTS))()
-        self._c.rf_counts(row)
+        self.c.rf_counts(row)
         return dict(zip(_COUNTS, row, strict=True))
 
     def hit(self, number: int, fired: bool = False) -> tuple[int, int, int, tuple[int, ...]] | None:
         """Why, parent, instance and state of a decision; None when there is none."""
         row = (ctypes.c_ulonglong * (4 + self.words))()
-        self._c.rf_hit(int(fired), number, row)
+        self.c.rf_hit(int(fired), number, row)
         found, why, parent, instance, *state = row
         return (ctypes.c_longlong(why).value, parent, instance, tuple(state)) if found else None
 
     def state(self, number: int) -> tuple[tuple[int, ...], int]:
         """A state by its number, and its parent's."""
         row = (ctypes.c_ulonglong * self.words)()
-        parent = int(self._c.rf_state(number, row))
+        parent = int(self.c.rf_state(number, row))
         return tuple(row), parent
 
 
@@ -244,7 +244,12 @@ def open_native(data: Plain, name: str, memory: int, cores: int) -> NativeSearch
 
     memory: bytes for the worker. cores: threads at most. Runs in a worker.
     """
-    ir = MachineIR.from_plain(data)
-    found = next(p for base in sys.path if (p := Path(base) / name).is_file())
-    library = Library(found, layout_of(ir).words)
-    return NativeSearch(ir, library, memory, min(cores, len(os.sched_getaffinity(0))))
+    path, words, cores = found_in_tree(data, name, cores)
+    return NativeSearch(MachineIR.from_plain(data), Library(path, words), memory, cores)
+
+
+def found_in_tree(data: Plain, name: str, cores: int) -> tuple[Path, int, int]:
+    """The library's path, the words of a state, and how many threads can run at once."""
+    path = next(p for base in sys.path if (p := Path(base) / name).is_file())
+    words = layout_of(MachineIR.from_plain(data)).words
+    return path, words, min(cores, len(os.sched_getaffinity(0)))
