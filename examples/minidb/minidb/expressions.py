@@ -15,7 +15,7 @@ from minidb import arithmetic
 from minidb.affinity import cast
 from minidb.collation import fold_of
 from minidb.comparing import comparison, inheriting
-from minidb.errors import OperationalError
+from minidb.errors import NotSupportedError, OperationalError
 from minidb.scope import Builder, Code, Scope, resolve
 from minidb.syntax import cast_affinity, expect
 from minidb.values import Value, fits, truth
@@ -35,7 +35,10 @@ def literal(builder: Builder, node: exp.Expr, scope: Scope) -> Code:
         return constant(text)
     if text.lstrip("-").isdigit() and fits(int(text)):
         return constant(int(text))
-    return constant(float(text))
+    try:
+        return constant(float(text))
+    except ValueError:
+        raise NotSupportedError(f"number {text}: write spaces around operators") from None
 
 
 def blob(builder: Builder, node: exp.Expr, scope: Scope) -> Code:

@@ -45,6 +45,7 @@ def sources_of(node: exp.Expr, scope: Scope, source_of: SourceOf) -> list[Joined
         if kind not in ("", "INNER", "CROSS", "OUTER") or side not in ("", *OUTER):
             raise NotSupportedError(f"{side} {kind} JOIN")
         item = Joined(scope.add(source_of(join.this, scope)), side)
+        scope.sources[item.number].side = side
         item.condition = join.args.get("on")
         joined.append(item)
         scope.keeps_right = scope.keeps_right or side in ("RIGHT", "FULL")

@@ -205,17 +205,21 @@ def escaped(builder: Builder, node: exp.Expr, scope: Scope) -> Code:
 
 
 def _pattern(builder: Builder, node: exp.Expr, scope: Scope, mark: Code | None) -> Code:
-    expect(node, "this", "expression")
+    expect(node, "this", "expression", "negate")
     text, pattern = builder.code(node.this, scope), builder.code(node.expression, scope)
     read, sought = text.evaluate, pattern.evaluate
-    escape: Evaluate | None = mark.evaluate if mark else None
-    if escape is None:
-        return inheriting(lambda: matches_like(sought(), read()), text, pattern)
-    return inheriting(lambda: matches_like(sought(), read(), escape()), text, pattern)
+    escape: list[Evaluate] = [mark.evaluate] if mark else []
+
+    def evaluate() -> Value:
+        found = truth(matches_like(sought(), read(), *[letter() for letter in escape]))
+        return as_value(negation(found) if node.args.get("negate") else found)
+
+    return inheriting(evaluate, text, pattern)
 
 
 def globbed(builder: Builder, node: exp.Expr, scope: Scope) -> Code:
     """`x GLOB pattern`."""
+    expect(node, "this", "expression")
     text, pattern = builder.code(node.this, scope), builder.code(node.expression, scope)
     read, sought = text.evaluate, pattern.evaluate
     return inheriting(lambda: matches_glob(sought(), read()), text, pattern)

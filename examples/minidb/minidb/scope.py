@@ -87,7 +87,8 @@ class Builder(Protocol):
 class Source:
     """One item of FROM. A table's rows carry their rowid behind the last column.
 
-    `merged` names the columns that USING or NATURAL made one with those of an earlier source.
+    `merged` names the columns that USING or NATURAL made one with those of an earlier source, and
+    `side` is LEFT, RIGHT, FULL or nothing, as it joins those.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Source:
     load: Callable[[], list[Row]]
     has_rowid: bool = False
     merged: set[str] = field(default_factory=set)
+    side: str = ""
 
     @property
     def nothing(self) -> Row:
@@ -169,22 +171,22 @@ class Scope:
         return Code(lambda: frame[number][place], column.affinity, column.collation)
 
     def unqualified(self, number: int, place: int) -> Code:
-        """A column named without its table: where RIGHT or FULL JOIN merged several by USING, the
-        first that is not NULL.
+        """A column named without its table. Of those that USING made one, a RIGHT JOIN takes its
+        own, a FULL JOIN the first that is not NULL, and else it is the leftmost.
         """
-        first = self.column(number, place)
-        if not self.keeps_right or place == len(self.sources[number].columns):
-            return first
-        name = self.sources[number].columns[place].name.lower()
-        readings = [first.evaluate]
-        for other, source in enumerate(self.sources):
-            if other > number and name in source.merged and (at := source.index(name)) is not None:
-                readings.append(self.column(other, at).evaluate)
-        return Code(
-            lambda: next((value for read in readings if (value := read()) is not None), None),
-            first.affinity,
-            first.collation,
-        )
+        found, source = [(number, place)], self.sources[number]
+        name = source.columns[place].name.lower() if place < len(source.columns) else ""
+        for other, later in enumerate(self.sources):
+            if other > number and name in later.merged and (at := later.index(name)) is not None:
+                if later.side == "RIGHT":
+                    found = [(other, at)]
+                elif later.side == "FULL":
+                    found.append((other, at))
+        codes = [self.column(*column) for column in found]
+        if len(codes) == 1:
+            return codes[0]
+        readings = [code.evaluate for code in codes]
+        return Code(lambda: next((v for read in readings if (v := read()) is not None), None))
 
 
 def resolve(builder: Builder, scope: Scope, table: str, name: str) -> Code:

@@ -106,6 +106,7 @@ def comparing() -> Topic:
         "SELECT n IN ('A', 'B') FROM v ORDER BY rowid",
         "SELECT t FROM v WHERE t > n ORDER BY t",
         "SELECT 'abc' LIKE 'A%', 'abc' LIKE '_b_', 'a%c' LIKE 'a!%c' ESCAPE '!', NULL LIKE 'a'",
+        "SELECT 'abc' NOT LIKE 'A%', 'abc' NOT LIKE '!%' ESCAPE '!', NULL NOT LIKE 'a'",
         "SELECT 'abc' GLOB 'A*', 'abc' GLOB 'a*', 'abc' GLOB '[a-c]?[!x]', 'b' GLOB '[^b]'",
         "SELECT 1 < 'a', 'a' < x'61', NULL < 1, 2 < 10, '2' < '10'",
         "SELECT CASE n WHEN 'A' THEN 'same' ELSE 'other' END FROM v ORDER BY rowid",
@@ -146,6 +147,10 @@ def joins() -> Topic:
         "ON x.id = y.owner WHERE y.owner IS NULL ORDER BY x.id",
         "SELECT person.name FROM person, task WHERE id = owner AND title = 'test'",
         "SELECT id FROM person LEFT JOIN task ON 0 ORDER BY id",
+        "SELECT id, hours FROM person FULL JOIN (SELECT owner AS id, hours FROM task) USING (id) "
+        "ORDER BY id, hours",
+        "SELECT id, hours FROM person RIGHT JOIN (SELECT owner AS id, hours FROM task) USING (id) "
+        "ORDER BY id, hours",
         "SELECT count(title), count(*) FROM person LEFT JOIN task ON NULL",
     ]
     return PEOPLE, queries
