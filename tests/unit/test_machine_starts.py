@@ -30,6 +30,7 @@ class Starts(Machine):
     bits: Var[Map[P, bool]] = var(one_of=anything)
     some: Var[Map[P, Annotated[int, Range(0, "2 * N - 1")]]] = var(each_of=(0, 2))
     own: Var[Map[P, Annotated[int, Range(0, 3)]]] = var(each_of=lambda p: [p._index, 3])
+    table: Var[Map[P, Map[P, bool]]] = var(each=False)
     line: Var[Annotated[Seq[P], Upto("P + N // 2")]] = var(())
 
     @action
@@ -44,6 +45,12 @@ def test_each_way_to_start() -> None:
     pairs = {"some": {(0, 0), (0, 2), (2, 0), (2, 2)}, "own": {(0, 1), (0, 3), (3, 1), (3, 3)}}
     for name, values in pairs.items():
         assert {v[1:] for v in initial[name]} == values
+
+
+def test_each_reaches_into_maps_of_maps() -> None:
+    initial = {v.name: v.initial for v in Starts.build(N=3).ir.variables}
+    row = ("tuple", False, False)
+    assert initial["table"] == (("tuple", row, row),)
 
 
 def test_bounds_are_arithmetic() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from refute.errors import UsageError
@@ -27,13 +28,19 @@ def starting_values(
         case "one_of":
             return _several(resolver, argument, kind)
         case "each" if isinstance(kind, t.MapOf):
-            keys = [resolver.thaw(k, kind.key) for k in domain(kind.key)]
-            entries = {k: _at(argument, k) for k in keys}
-            return [resolver.freeze(entries, kind)]
+            return [resolver.freeze(_spread(resolver, argument, kind), kind)]
         case "each_of" if isinstance(kind, t.MapOf):
             keys = [resolver.thaw(k, kind.key) for k in domain(kind.key)]
             return _products([_several(resolver, _at(argument, k), kind.value) for k in keys], kind)
     return None
+
+
+def _spread(resolver: Resolver, argument: Any, kind: t.Type) -> Any:
+    """The argument in every place of a map, and of the maps inside it."""
+    if not isinstance(kind, t.MapOf) or isinstance(argument, Mapping):
+        return argument
+    keys = [resolver.thaw(k, kind.key) for k in domain(kind.key)]
+    return {k: _spread(resolver, _at(argument, k), kind.value) for k in keys}
 
 
 def _several(resolver: Resolver, argument: Any, kind: t.Type) -> list[Value]:

@@ -1,0 +1,61 @@
+"""Library machines of our own: sound under the sizes that are enough, refuted under others.
+
+Counts are pinned as both engines find them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from refute.machine import Model
+from refute.specs.library.all_reduce import OneShotAllReduce, RendezvousAllReduce, RingAllReduce
+from refute.specs.library.mutual_exclusion import Bakery, Peterson
+from refute.specs.library.write_ahead_log import WriteAheadLog
+from refute.specs.machine.play import Play
+from refute.verifiers.model.confirm import Confirm
+from refute.verifiers.model.liveness import Liveness
+from refute.verifiers.model.search import Search
+
+SOUND = [
+    (Peterson.build(), (20, 35)),
+    (Bakery.build(N=2), (120, 211)),
+    (WriteAheadLog.build(), (26, 46)),
+    (RingAllReduce.build(N=3), (38, 67)),
+    (RingAllReduce.build(N=3, ODD_FIRST=1), (28, 43)),
+    (RendezvousAllReduce.build(N=4, ODD_FIRST=1), (19, 25)),
+    (OneShotAllReduce.build(N=2), (64, 101)),
+    (OneShotAllReduce.build(N=2, CLEAR=1, BUFFERS=3), (100, 165)),
+]
+BROKEN = [
+    (RendezvousAllReduce.build(N=3), "deadlock-free", 0),
+    (OneShotAllReduce.build(N=2, BUFFERS=1), "reads_are_right", 6),
+    (OneShotAllReduce.build(N=2, CLEAR=1), "deadlock-free", 14),
+]
+
+
+@pytest.mark.parametrize(("model", "counts"), SOUND, ids=repr)
+def test_sound_with_these_counts(model: Model, counts: tuple[int, int]) -> None:
+    search, second = Search(model.ir), Confirm(model.ir)
+    first, other = search.advance(20.0), second.advance(20.0)
+    assert (first["distinct"], first["generated"]) == counts
+    assert (other["distinct"], other["generated"]) == counts
+    assert set(search.hits) == {p.name for p in model.ir.of_kind("reachable")}
+    assert search.report()["silent"] == []
+
+
+@pytest.mark.parametrize(("model", "prop", "steps"), BROKEN, ids=repr)
+def test_broken_by_a_shortest_trace(model: Model, prop: str, steps: int) -> None:
+    search = Search(model.ir)
+    search.advance(20.0)
+    hits: Any = search.report()["hits"]
+    assert prop in hits and len(hits[prop]["case"]["steps"]) == steps
+    assert Play(model.cls, model.constants, hits[prop]["case"]).judge()["broke"] is True
+
+
+def test_peterson_serves_everybody() -> None:
+    liveness = Liveness(Peterson.build().ir)
+    while not liveness.advance(5.0)["finished"]:
+        pass
+    assert liveness.hits == {} and liveness.reasons == {}
