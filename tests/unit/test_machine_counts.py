@@ -78,6 +78,7 @@ def test_properties_of_the_library_hold() -> None:
         shown = {p.name for p in model.ir.of_kind("reachable")}
         assert set(search.hits) == shown
         assert search.report()["silent"] == []
+        assert search.report()["unran"] == []
 
 
 def test_the_ir_is_plain_data_and_comes_back() -> None:

@@ -46,7 +46,8 @@ def _spread(resolver: Resolver, argument: Any, kind: t.Type) -> Any:
 def _several(resolver: Resolver, argument: Any, kind: t.Type) -> list[Value]:
     if argument is anything:
         return list(domain(kind))
-    return [resolver.freeze(v, kind) for v in argument]
+    found = argument() if isinstance(argument, types.FunctionType) else argument
+    return [resolver.freeze(v, kind) for v in found]
 
 
 def _at(argument: Any, key: Any) -> Any:

@@ -43,6 +43,7 @@ from refute.specs.machine.ir import (
 )
 from refute.specs.machine.values import conforms, domain, said, unpack_value
 from refute.verifiers.model.emit import Emitter
+from refute.verifiers.model.structure import chooses, instance_count, resumes
 
 State = tuple[Any, ...]
 StepFunction = Callable[..., State | None]
@@ -121,6 +122,9 @@ class Compiled:
         self.emit.constants["OutOfRange"] = OutOfRange
         self.emit.constants["checked"] = checked
         self.writer = Writer()
+        self.branches: list[int] = []  # the line that each branch of the steps starts at
+        self.ran = [0]  # bits of the branches that completed steps took
+        self.emit.constants["ran"] = self.ran
         for at, action in enumerate(ir.actions):
             self._action(f"a{at}", action)
         for at, process in enumerate(ir.processes):
@@ -147,14 +151,14 @@ class Compiled:
     def _instances(self, space: dict[str, Any]) -> Iterator[Instance]:
         for at, action in enumerate(self.ir.actions):
             for params in itertools.product(*(domain(p.type) for p in action.params)):
-                chooses = _chooses(action.body)
-                yield Instance(action.name, "action", params, space[f"a{at}"], chooses)
+                asks = chooses(action.body)
+                yield Instance(action.name, "action", params, space[f"a{at}"], asks)
         for at, process in enumerate(self.ir.processes):
-            chooses = any(_chooses(b.body) for b in process.blocks)
+            asks = any(chooses(b.body) for b in process.blocks)
             every = itertools.product(*(domain(p.type) for p in process.params))
             for number, params in enumerate(every):
                 bound = _numbered(space[f"p{at}"], number)
-                yield Instance(process.name, "process", params, bound, chooses)
+                yield Instance(process.name, "process", params, bound, asks)
 
     def _names(self, letter: str) -> str:
         slots = [f"{letter}{at}" for at in range(len(self.variables))]
@@ -167,12 +171,25 @@ class Compiled:
             self.writer.put(depth, f"{names}= {state}")
 
     def _result(self) -> str:
-        return f"return ({self._names('v')})"
+        return f"ran[0] |= b; return ({self._names('v')})"
+
+    def _branch(self, depth: int, body: tuple[Stmt, ...]) -> None:
+        """Note that a branch is taken; a step that is undone forgets it."""
+        if body:
+            self.writer.put(depth, f"b |= {1 << len(self.branches)}")
+            self.branches.append(body[0].line)
+
+    def never_ran(self) -> list[int]:
+        """The lines of the branches that no step has taken so far."""
+        taken = [self.ran[0] >> at & 1 for at in range(len(self.branches))]
+        pairs = list(zip(self.branches, taken, strict=True))
+        return sorted({line for line, _ in pairs} - {line for line, ran in pairs if ran})
 
     def _action(self, name: str, action: Action) -> None:
         params = "".join(f", {self.emit.name(p.name)}" for p in action.params)
         self.writer.put(0, f"def {name}(state, choices{params}):")
         self._unpack(1, "v", "state")
+        self.writer.put(1, "b = 0")
         self._body(1, action.body, self._result())
         self.writer.put(1, self._result())
 
@@ -183,13 +200,15 @@ class Compiled:
         self.writer.put(1, f"place = vs{at}[number]")
         self.writer.put(1, "block = place[0]")
         self.writer.put(1, "if block < 0: return None")
-        for target, live in sorted(_resumes(process)):
+        for target, live in sorted(resumes(process)):
             if live:
                 names = "".join(f"{self.emit.name(n)}, " for n in live)
                 self.writer.put(1, f"if block == {target}: {names}= place[1:]")
+        self.writer.put(1, "b = 0")
         self.writer.put(1, "while True:")
         for number, block in enumerate(process.blocks):
             self.writer.put(2, f"if block == {number}:")
+            self._branch(3, block.body)
             self._body(3, block.body, self._moved(at, "-1"))
             self._end(at, block.end)
 
@@ -261,10 +280,12 @@ class Compiled:
                 put(depth, f"if not {emit.text(stmt.condition)}: raise AssertionError")
             case If():
                 put(depth, f"if {emit.text(stmt.condition)}:")
+                self._branch(depth + 1, stmt.then)
                 self._body(depth + 1, stmt.then, finish)
                 put(depth + 1, "pass")
                 if stmt.orelse:
                     put(depth, "else:")
+                    self._branch(depth + 1, stmt.orelse)
                     self._body(depth + 1, stmt.orelse, finish)
             case For():
                 put(depth, f"for {emit.name(stmt.name)} in {emit.source(stmt.source)}:")
@@ -272,7 +293,7 @@ class Compiled:
                 put(depth + 1, "pass")
             case Die():
                 for at, process in enumerate(self.ir.processes):
-                    put(depth, f"vs{at} = ((-1,),) * {_instance_count(process)}")
+                    put(depth, f"vs{at} = ((-1,),) * {instance_count(process)}")
             case Leave(word="return"):
                 put(depth, finish)
             case Leave():
@@ -309,7 +330,7 @@ class Compiled:
         """Every product of starting values; `@initial` predicates not yet applied."""
         starts = [[unpack_value(v) for v in variable.initial] for variable in self.ir.variables]
         places = tuple(
-            ((process.entry,),) * _instance_count(process) for process in self.ir.processes
+            ((process.entry,),) * instance_count(process) for process in self.ir.processes
         )
         for values in itertools.product(*starts):
             yield (*values, *places)
@@ -359,27 +380,3 @@ def expand(instance: Instance, state: State) -> Iterator[tuple[State, tuple[Any,
 
 def _numbered(function: StepFunction, number: int) -> StepFunction:
     return lambda state, choices, *params: function(number, state, choices, *params)
-
-
-def _instance_count(process: Process) -> int:
-    count = 1
-    for param in process.params:
-        count *= len(domain(param.type))
-    return count
-
-
-def _resumes(process: Process) -> set[tuple[int, tuple[str, ...]]]:
-    ends = [b.end for b in process.blocks]
-    return {(e.target, e.live) for e in ends if isinstance(e, Yield)}
-
-
-def _chooses(body: tuple[Stmt, ...]) -> bool:
-    for stmt in body:
-        match stmt:
-            case Choose():
-                return True
-            case If() if _chooses(stmt.then + stmt.orelse):
-                return True
-            case For() if _chooses(stmt.body):
-                return True
-    return False

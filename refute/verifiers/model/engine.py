@@ -209,6 +209,9 @@ class ModelChecker:
         names = ("walks", "steps") if walks else names
         if report.get("native"):
             inside += f" (not by the native engine: {report['native']})"
+        if report.get("unran") and report.get("finished"):
+            lines = ", ".join(map(str, report["unran"]))
+            inside += f"; no step runs the code from line {lines} of {Path(ir.file).name}"
         return Finding(
             self._engine(report),
             self.version,

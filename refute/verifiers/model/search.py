@@ -221,11 +221,16 @@ class Search:
         return Hit(tuple(reversed(links)), first, why, predicate)
 
     def report(self) -> dict[str, Plain]:
-        """The counts, and for each property that was decided its trace."""
+        """The counts, for each property that was decided its trace, and what never ran.
+
+        silent: actions and processes. unran: the lines of branches of their code.
+        """
         traces = {name: self.trace(name, hit) for name, hit in self.hits.items()}
         fired = [self.trace(ALL_FIRE, hit) for hit in self.fired.values()]
         silent = [n for n in self.step_names() if n not in self.fired]
-        return {**self.statistics(), "hits": traces, "fired": fired, "silent": silent}
+        unran = self.machine.never_ran()
+        found = {"hits": traces, "fired": fired, "silent": silent, "unran": unran}
+        return {**self.statistics(), **found}
 
     def step_names(self) -> list[str]:
         """The names of all actions and processes."""
