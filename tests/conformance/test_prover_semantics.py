@@ -85,10 +85,16 @@ BODIES = {
         "n = 0\nfor x in xs:\n    try:\n        n += a // x\n"
         "    except ZeroDivisionError:\n        n += 100\n        continue\n    n += 1\nreturn n"
     ),
+    "optional index": "xs[o] += a\nreturn xs[o]",
+    "several lists": "ys = xs if flag else [1, 2]\nys += ys[:1]\nreturn len(xs)",
     "walrus": "if (n := len(xs)) > 1 and xs[n - 1] == a:\n    return n\nreturn -n",
     "mod of negatives": "return (a % -3, a // -3, (-a) % 5, divmod(a, b or 7))",
 }
-INPUTS = [{"a": 3, "b": -2, "xs": [3, 0, 5]}, {"a": -4, "b": 0, "xs": [1]}, {"xs": []}]
+INPUTS = [
+    {"a": 3, "b": -2, "xs": [3, 0, 5]},
+    {"a": -4, "b": 0, "xs": [1], "o": -2},
+    {"xs": [], "o": 1},
+]
 
 
 @pytest.mark.parametrize("mode", [UNROLL, ABSTRACT], ids=["unrolled", "abstracted"])

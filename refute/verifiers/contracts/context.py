@@ -148,6 +148,8 @@ class Context:
         return union
 
     def _sequence(self, kind: Kind, name: str, sorts: tuple[Term, ...]) -> Callable[..., Value]:
+        if not kind.is_sequence or kind.element.name in ("never", "other"):
+            raise TooLarge(f"a value of type {kind} of which nothing is known")
         length = _symbol(f"{name}#", sorts, z3.IntSort())
         element = self._make(kind.element, f"{name}[]", (*sorts, z3.IntSort()))
         octets = kind.name in ("bytes", "bytearray")

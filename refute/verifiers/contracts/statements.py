@@ -71,7 +71,7 @@ def _augmented(run: Run, state: State, node: ast.AugAssign) -> State:
 
     def updated(target: Value) -> Value:
         if isinstance(target, Ref):
-            return _extended(run, state, target, value, node)
+            return each(run, state, value, lambda v: _extended(run, state, target, v, node))
         return binary(run, state, node.op, target, value, node)
 
     state.env[name] = each(run, state, old, updated)

@@ -66,10 +66,7 @@ def item_at(run: Run, state: State, base: Value, index: Value, node: ast.AST) ->
     held = sequence(state, base)
     if held is None:
         return _no_items(run, state, base, node)
-    at = number(index)
-    if at is None:
-        run.may_raise(state, True, "TypeError", node, "the index is no int")
-        return NO_VALUE
+    at = integer(run, state, index, node, "the index is no int")
     seq = held[1]
     place = place_in(run, state, seq, at, node)
     return seq.at(place)
