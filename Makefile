@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.installed
 .PHONY: demo test check bench venv lock clean help
 
 help:
-	@echo "make demo    the gate on a real change, end to end (under a minute)"
+	@echo "make demo    the gate on a real change, end to end (about a minute)"
 	@echo "make test    the whole test suite"
 	@echo "make check   format, lint, types, architecture (fast)"
 	@echo "make bench   measurements, printed beside their bars"
