@@ -129,7 +129,7 @@ def test_published_counts(model: Model, expected: tuple[int, int, int]) -> None:
 
 def planted() -> list[Model]:
     models = []
-    for name in ("planted_machines", "folds"):
+    for name in ("planted_machines", "folds", "crash_machines"):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None
         module = executed(name, spec)

@@ -60,24 +60,28 @@ def judged(
     return dict(zip(names, results, strict=True))
 
 
+def searched_by(evidence: Evidence) -> object:
+    return evidence.statistics["engine"]
+
+
 def test_a_broken_invariant_comes_with_a_shortest_replayed_trace() -> None:
     evidence = judged("Tokens")["few"]
-    assert evidence.verdict is Verdict.REFUTED and evidence.engine == NATIVE
+    assert evidence.verdict is Verdict.REFUTED and searched_by(evidence) == NATIVE
     assert evidence.witness is not None and not evidence.witness.flaky
     assert len(evidence.witness.counterexample.steps) == 5
-    assert evidence.witness.counterexample.engine == NATIVE
+    assert evidence.witness.counterexample.engine == ModelChecker.name == evidence.engine
 
 
 def test_a_sound_machine_is_exhausted() -> None:
     evidence = judged("Tokens")
     for prop in ("bounded", "deadlock-free", "well_defined"):
-        assert evidence[prop].verdict is Verdict.EXHAUSTED and evidence[prop].engine == NATIVE
+        assert evidence[prop].verdict is Verdict.EXHAUSTED and searched_by(evidence[prop]) == NATIVE
         assert evidence[prop].statistics["distinct"] == 4096
 
 
 def test_a_small_machine_needs_no_compiler(no_compiler: None) -> None:
     evidence = judged("Overflows", ("positive",), "auto")["positive"]
-    assert evidence.engine == PLAIN
+    assert searched_by(evidence) == PLAIN
     assert evidence.verdict is Verdict.EXHAUSTED
     assert "native" not in evidence.scope.text
 
@@ -87,14 +91,14 @@ def test_without_a_compiler_the_evidence_says_so(
 ) -> None:
     monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
     evidence = judged("Tokens", ("bounded",), "auto")["bounded"]
-    assert evidence.engine == PLAIN and evidence.verdict is Verdict.EXHAUSTED
+    assert searched_by(evidence) == PLAIN and evidence.verdict is Verdict.EXHAUSTED
     assert "no C compiler was found" in evidence.scope.text
 
 
 def test_what_has_no_packed_form_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
     evidence = judged("Wide", ("odd",), "auto")["odd"]
-    assert evidence.engine == PLAIN and evidence.verdict is Verdict.EXHAUSTED
+    assert searched_by(evidence) == PLAIN and evidence.verdict is Verdict.EXHAUSTED
     assert "chosen: Set[0..9999]" in evidence.scope.text
     assert judged("Wide", ("odd",))["odd"].verdict is Verdict.UNKNOWN
 
@@ -104,7 +108,7 @@ def test_a_number_beyond_its_bits_gives_way_to_the_plain_engine(
 ) -> None:
     monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
     evidence = judged("Overflows", ("positive",), "auto")["positive"]
-    assert evidence.engine == PLAIN and evidence.verdict is Verdict.EXHAUSTED
+    assert searched_by(evidence) == PLAIN and evidence.verdict is Verdict.EXHAUSTED
     assert "it met what it cannot hold" in evidence.scope.text
 
 
@@ -142,7 +146,7 @@ def test_memory_that_ends_is_unknown_with_what_was_covered() -> None:
 
 def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
     evidence = judged("Endless", ("always",), budget=Budget(cpu_s=1.0, wall_s=3.0))["always"]
-    assert evidence.verdict is Verdict.UNKNOWN and evidence.engine == NATIVE
+    assert evidence.verdict is Verdict.UNKNOWN and searched_by(evidence) == NATIVE
     assert "the budget ended after" in evidence.reason
     assert evidence.tried > 1000
 
@@ -150,7 +154,7 @@ def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
 def test_random_walks_refute_with_a_short_trace_and_else_survive() -> None:
     evidence = judged("Tokens", engine="auto", walks=40)
     few = evidence["few"]
-    assert few.verdict is Verdict.REFUTED and few.engine == exploring.WALKS
+    assert few.verdict is Verdict.REFUTED and searched_by(few) == NATIVE
     assert few.witness is not None and len(few.witness.counterexample.steps) == 5
     assert evidence["bounded"].verdict is Verdict.SURVIVED
     assert evidence["bounded"].tried == 40 and "at most 90" in evidence["bounded"].distribution

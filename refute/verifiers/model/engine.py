@@ -26,13 +26,13 @@ from refute.specs.machine.ir import UNIVERSAL, MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
 from refute.verifiers.model.choice import Choice
-from refute.verifiers.model.exploring import NATIVE, PLAIN, WALKS, Exploration
+from refute.verifiers.model.exploring import NATIVE, Exploration
 from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 
-NAME = PLAIN
+NAME = "model checker"
 SECOND = "tree walk of the IR"
-VERSION = "1"
+VERSION = "2"
 SLICE_S = 0.5
 ALWAYS_SECOND = 500  # distinct states up to which the second engine repeats every search
 
@@ -205,15 +205,17 @@ class ModelChecker:
         states = f"all {report.get('distinct', 0)} reachable states"
         if not exhausted:
             states = f"{walks} random walks" if walks else states[4:].replace("reachable ", "")
-        names: tuple[str, ...] = ("distinct", "generated", "depth", "outside", "bytes")
-        names = ("walks", "steps") if walks else names
+        names: tuple[str, ...] = ("distinct", "generated", "depth", "outside", "engine", "bytes")
+        names = ("walks", "steps", "engine") if walks else names
+        if report.get("engine") == NATIVE and not walks:
+            inside += " (native engine)"
         if report.get("native"):
             inside += f" (not by the native engine: {report['native']})"
         if report.get("unran") and report.get("finished"):
             lines = ", ".join(map(str, report["unran"]))
             inside += f"; no step runs the code from line {lines} of {Path(ir.file).name}"
         return Finding(
-            self._engine(report),
+            self.name,
             self.version,
             verdict,
             reason=reason,
@@ -232,9 +234,6 @@ class ModelChecker:
             cost=Cost(searched.cpu_s, searched.wall_s),
             statistics={n: report[n] for n in names if n in report},
         )
-
-    def _engine(self, report: Mapping[str, Plain]) -> str:
-        return str(report["engine"]) if report.get("engine") in (NATIVE, WALKS) else self.name
 
     def _existential(
         self,
@@ -260,16 +259,16 @@ class ModelChecker:
         hits: Mapping[str, Plain] = report.get("hits", {})
         if prop == ALL_FIRE:
             fired = report.get("fired", [])
-            return () if report.get("silent") or not fired else (self._case(fired, report),)
+            return () if report.get("silent") or not fired else (self._case(fired),)
         if prop:
-            return (self._case([hits[prop]], report),) if prop in hits else ()
+            return (self._case([hits[prop]]),) if prop in hits else ()
         shown = {p.name for p in searched.ir.of_kind("reachable")}
-        return tuple(self._case([h], report) for name, h in hits.items() if name not in shown)
+        return tuple(self._case([h]) for name, h in hits.items() if name not in shown)
 
-    def _case(self, traces: Sequence[Plain], report: Mapping[str, Plain]) -> Counterexample:
+    def _case(self, traces: Sequence[Plain]) -> Counterexample:
         last = max(traces, key=lambda trace: len(trace["steps"]))
         return Counterexample(
-            engine=self._engine(report),
+            engine=self.name,
             inputs={"cases": [trace["case"] for trace in traces]},
             steps=tuple(Step(s["text"], s["changes"]) for s in last["steps"]),
             observed=str(last["why"]),

@@ -24,11 +24,10 @@ from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.registry import load
 
-PLAIN = "model checker (compiled Python, breadth-first)"
-NATIVE = "model checker (native, breadth-first)"
+PLAIN = "plain"
+NATIVE = "native"
 OPEN_WALKS = "refute.verifiers.model.native.walks:open_walks"
 OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
-WALKS = "model checker (native, random walks)"
 BUILDER = "refute.verifiers.model.native.building:Builder"
 SLICE_S = 0.5
 PLAIN_FIRST_S = 0.3  # of searching, after which the native engine is asked
@@ -168,7 +167,7 @@ class Exploration:
             return f"it could not start ({_ended(made)})"
         counts, stopped = self._advance(worker, made.value, None)
         if not worker.alive:
-            return f"it ended by itself, a bug of refute ({stopped})"
+            return f"it ended by itself ({stopped})"
         if counts.get("unfit"):
             return f"after {counted(counts)} it met what it cannot hold"
         report, stopped = self._report(worker, made.value, counts, stopped)
@@ -176,8 +175,7 @@ class Exploration:
             stopped = walked(counts, choice.depth)
         if report.get("disagrees"):
             stopped = f"a bug of refute: the engines disagree, {report['disagrees']}"
-        engine = WALKS if choice.walks else NATIVE
-        return {**report, "engine": engine, "native": ""}, stopped
+        return {**report, "engine": NATIVE, "native": ""}, stopped
 
 
 def _ended(outcome: Outcome) -> str:

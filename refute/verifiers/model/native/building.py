@@ -22,7 +22,10 @@ class Builder:
         ir = MachineIR.from_plain(data)
         try:
             text = program(ir, layout_of(ir))
-        except RecursionError as error:
-            raise Unsuited("the machine is nested too deeply") from error
+        except Unsuited:
+            raise
+        except Exception as error:  # the plain engine can still search
+            what = f"{type(error).__name__}: {error}"
+            raise Unsuited(f"a bug of refute: its program could not be written ({what})") from error
         with built(text, FLAGS) as path:
             yield path

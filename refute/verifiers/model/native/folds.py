@@ -261,7 +261,7 @@ class Folds(Terms):
             return Val(t.Int(0, most(source)), result)
         val = self.term(source)
         text = self.count_of(val)
-        return Val(t.Int(0, MAX_CAP), text)
+        return Val(t.Int(0, int(text) if text.isdigit() else form(val.type).count), text)
 
     def _total(self, expr: Expr) -> Val:
         """sum(… for …) and sum(collection)."""

@@ -7,14 +7,15 @@ import itertools
 from collections.abc import Sequence
 from importlib import resources
 
-from refute.specs.machine.ir import Action, MachineIR, Param, Process
+from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process
 from refute.specs.machine.values import domain, unpack_value
+from refute.verifiers.model.native.branches import branch_lines, words_of
 from refute.verifiers.model.native.forms import Unsuited, count
 from refute.verifiers.model.native.layout import Layout, bits_of, family
 from refute.verifiers.model.native.steps import Steps, chooses
 from refute.verifiers.model.native.text import Place
 
-MARK = "/*MACHINE*/"
+CONSTANTS, MACHINE = "/*CONSTANTS*/", "/*MACHINE*/"  # lines of search.c
 MAX_INSTANCES = 100_000
 MAX_STARTS = 100_000  # values that the variables start with, together
 _LISTS = {
@@ -24,10 +25,11 @@ _LISTS = {
     "transition": "TRANSITIONS",
     "terminal": "TERMINALS",
     "initial": "INITIALS",
+    "observe": "OBSERVED",
 }
 # What of a machine the search decides, or may leave to others; anything else has to be declined.
 _READ = {"name", "module", "file", "line", "doc", "constants", "variables", "actions"}
-_READ |= {"processes", "properties", "temporals", "refinements"}
+_READ |= {"processes", "properties", "temporals", "refinements", "crashes"}
 _KINDS = {*_LISTS, "weak", "strong"}
 
 
@@ -65,14 +67,15 @@ def program(ir: MachineIR, layout: Layout) -> str:
     for at, made in enumerate(layout.families):
         slot = len(ir.variables) + at
         text.process(at, names.index(made.process.name), made, slot)
-    head = _constants(ir, layout, len(names))
+    head = _constants(ir, layout, names)
     _expand(text, ir)
     _starts(text, ir, layout)
     _returned(text, ir, layout)
     shared = (
         resources.files("refute.verifiers.model.native").joinpath("search.c").read_text("utf-8")
     )
-    return shared.replace(MARK, "\n".join([*head, *text.prelude]))
+    shared = shared.replace(CONSTANTS, "\n".join(head))
+    return shared.replace(MACHINE, "\n".join(text.prelude))
 
 
 def _check_known(ir: MachineIR) -> None:
@@ -85,8 +88,11 @@ def _check_known(ir: MachineIR) -> None:
             raise Unsuited(f"the {prop.kind} {prop.name}")
 
 
-def _constants(ir: MachineIR, layout: Layout, names: int) -> list[str]:
-    lines = [f"#define W {layout.words}", f"#define NAMES {names}"]
+def _constants(ir: MachineIR, layout: Layout, names: list[str]) -> list[str]:
+    lines = [f"#define W {layout.words}", f"#define NAMES {len(names)}"]
+    lines.append(f"#define CRASH {names.index(CRASH) if ir.crashes else -1}")
+    ran = sum(map(words_of, branch_lines(ir)))
+    lines.append(f"#define RAN {ran}")
     total = len(ir.properties)
     lines += [f"#define PROPERTIES {total}", f"#define WELL_DEFINED {total}"]
     lines.append(f"#define DEADLOCK {total + 1}")

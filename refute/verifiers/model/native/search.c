@@ -1,7 +1,7 @@
 /* Breadth-first search of one machine: the part that is the same for all of them.
 
-   The text of a machine takes the place of the line MACHINE below. It defines W (words of a packed
-   state), the lists of properties by kind, q<k> (a property), expand (all steps of a state), starts
+   What is a machine's own takes the place of two lines below. CONSTANTS: W (words of a packed state),
+   the lists of properties by kind. MACHINE: q<k> (a property), expand (all steps of a state), starts
    (the initial states) and returned (whether all processes have).
 
    States are kept in the order in which they were found, in segments; the table holds the states
@@ -26,6 +26,8 @@ enum { PARALLEL = 2048 }; /* states of a level from which on threads share it */
 #define NOBODY 0xffffffffu
 #define MAX_THREADS 64
 
+/*CONSTANTS*/
+
 typedef struct Thread Thread;
 static L pick(Thread *t, L options);
 static int again(Thread *t);
@@ -46,8 +48,6 @@ static inline L nth_bits(const U *w, L at)
     return word * 64 + nth_bit(w[word], at);
 }
 
-/*MACHINE*/
-
 #define ROW (8 * W + 4) /* bytes of a state and the number of its parent */
 
 typedef struct { U state[W]; U hash; uint32_t parent; uint32_t instance; } Pending;
@@ -56,6 +56,7 @@ typedef struct { int found, why; uint32_t parent, instance; U length, walk; U st
 
 struct Thread {
     U generated, raised, expanded;
+    U ran[RAN + 1]; /* bits of the branches that steps took */
     U next, end; /* what is left of its chunk */
     uint32_t at; /* the number of the state in hand */
     int enabled, depth, known, kept;
@@ -69,6 +70,8 @@ struct Thread {
     U chosen[W], *path;
     uint32_t by;
 } __attribute__((aligned(128)));
+
+/*MACHINE*/
 
 static Thread threads[MAX_THREADS];
 static int thread_count, active, solo = 1;
@@ -363,6 +366,18 @@ static inline void judge_step(Thread *t, const U *s, const U *w, U instance)
 #undef CHECK
 }
 
+/* What an observer may find right after a crash. */
+static inline void judge_crash(Thread *t, const U *w, U instance)
+{
+    (void)t; (void)w; (void)instance;
+#define CHECK(k) if (open_for(t, &hits[k])) { int r = q##k(w, w); if (r != 1) { \
+    Pending p = {.parent = t->at, .instance = instance}; memcpy(p.state, w, 8 * W); \
+    if (r < 0) { drain(t); raised_property(t, k, r, &p); } \
+    else note(t, &hits[k], 0, t->at, instance, w); } }
+    OBSERVED(CHECK)
+#undef CHECK
+}
+
 static inline U next_random(Thread *t) { return mixed(t->random += 0x9e3779b97f4a7c15ull); }
 
 /* One more successor on a walk; after all of them, each was chosen with the same probability. */
@@ -378,8 +393,10 @@ static inline void emit(Thread *t, const U *s, const U *w, U instance, int name)
     t->generated++;
     t->enabled = 1;
     if (!fires[name].found) note(t, &fires[name], 0, t->at, instance, w);
-    if (same(s, w)) return;
-    judge_step(t, s, w, instance);
+    int stays = same(s, w);
+    if (!stays) judge_step(t, s, w, instance);
+    if (name == CRASH) judge_crash(t, w, instance);
+    if (stays) return;
     if (__builtin_expect(walking, 0)) { offer(t, w, instance); return; }
     wait_for(t, w, t->at, instance);
 }
@@ -684,6 +701,15 @@ void rf_hit(int fired, int number, U *out)
     out[2] = hit->parent;
     out[3] = hit->instance;
     memcpy(out + 4, hit->state, 8 * W);
+}
+
+/* The bits of the branches that steps took. */
+void rf_ran(U *out)
+{
+    for (int word = 0; word < RAN; word++) {
+        out[word] = 0;
+        for (int at = 0; at < thread_count; at++) out[word] |= threads[at].ran[word];
+    }
 }
 
 /* A state by its number, and the number of its parent. */

@@ -17,6 +17,7 @@ from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR, Property
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import Compiled, Predicate, State, StepRaised, expand
+from refute.verifiers.model.native.branches import branch_lines, never_ran, words_of
 from refute.verifiers.model.native.layout import Layout
 from refute.verifiers.model.native.program import layout_of, step_names
 from refute.verifiers.model.trace import Move, Trace, trace_of
@@ -66,6 +67,12 @@ class Library:
         self.c.rf_hit(int(fired), number, row)
         found, why, parent, instance, *state = row
         return (ctypes.c_longlong(why).value, parent, instance, tuple(state)) if found else None
+
+    def ran(self, words: int) -> list[int]:
+        """The words of bits of the branches that steps took."""
+        row = (ctypes.c_ulonglong * max(words, 1))()
+        self.c.rf_ran(row)
+        return list(row[:words])
 
     def state(self, number: int) -> tuple[tuple[int, ...], int]:
         """A state by its number, and its parent's."""
@@ -129,7 +136,13 @@ class NativeSearch:
         fired = {n: self.library.hit(at, fired=True) for at, n in enumerate(self.names)}
         traces = [trace_of(self._fired(n, hit)) for n, hit in fired.items() if hit is not None]
         silent = [name for name, hit in fired.items() if hit is None]
-        return {**self.statistics(), "hits": hits, "fired": traces, "silent": silent}
+        found = {"hits": hits, "fired": traces, "silent": silent, "unran": self.never_ran()}
+        return {**self.statistics(), **found}
+
+    def never_ran(self) -> list[int]:
+        """The lines of branches that no step took."""
+        words = sum(map(words_of, branch_lines(self.ir)))
+        return never_ran(self.ir, self.library.ran(words))
 
     def states_to(self, number: int) -> list[State]:
         """The states from a start to the one with this number."""
@@ -157,12 +170,28 @@ class NativeSearch:
                 continue
         raise Disagreement("a step that the plain engine does not take")
 
-    def _trace(self, name: str, why: str, states: list[State], predicate: str = "") -> Trace:
-        moves = self._moves(states)
+    def _trace(
+        self, name: str, why: str, states: list[State], instance: int, predicate: str = ""
+    ) -> Trace:
+        """The trace through these states; instance: who took the last step, if that is known."""
+        if instance == NOBODY or len(states) < 2:
+            moves = self._moves(states)
+        else:
+            moves = [*self._moves(states[:-1]), self._move_by(instance, states[-2], states[-1])]
         return Trace(self.ir, name, why, predicate, tuple(states), tuple(moves))
 
+    def _move_by(self, number: int, before: State, after: State) -> Move:
+        instance = self.machine.instances[number]
+        try:
+            for found, choices in expand(instance, before):
+                if found == after:
+                    return instance, choices, before
+        except StepRaised:
+            pass
+        raise Disagreement(f"{instance.name} does not take a step that was reported")
+
     def _decided(self, number: int, prop: Property) -> Trace:
-        _, parent, _, state = self._known(number)
+        _, parent, instance, state = self._known(number)
         states = self._way(parent, state, own=False)
         predicate = self.machine.predicates[number]
         given = states[-2:] if prop.kind == "transition" else states[-1:]
@@ -170,7 +199,7 @@ class NativeSearch:
         if self._value(predicate, given) is not wanted:
             raise Disagreement(f"{prop.name} is not {wanted} where the native engine found it so")
         why = "it holds here" if wanted else f"{prop.name} is False"
-        return self._trace(prop.name, why, states)
+        return self._trace(prop.name, why, states, instance)
 
     def _known(self, number: int) -> tuple[int, int, int, tuple[int, ...]]:
         found = self.library.hit(number)
@@ -195,7 +224,7 @@ class NativeSearch:
         except Exception as error:
             name = predicate.property.name
             said = f"{name} raises {type(error).__name__}: {error}"
-            return self._trace(WELL_DEFINED, said, states, name)
+            return self._trace(WELL_DEFINED, said, states, instance, name)
         raise Disagreement(f"{predicate.property.name} does not raise")
 
     def _raised_step(self, parent: int, instance: int) -> Trace:
@@ -221,22 +250,14 @@ class NativeSearch:
                     raise Disagreement(f"{instance.name} is enabled in a deadlock")
             except StepRaised as raised:
                 raise Disagreement(f"{instance.name} raises in a deadlock") from raised
-        return self._trace(DEADLOCK_FREE, "no step is enabled", states)
+        return self._trace(DEADLOCK_FREE, "no step is enabled", states, NOBODY)
 
     def _fired(self, name: str, hit: tuple[int, int, int, tuple[int, ...]]) -> Trace:
         _, parent, number, state = hit
         states = [*self.states_to(parent), self.layout.unpack(state)]
-        moves = self._moves(states[:-1])
-        instance = self.machine.instances[number]
-        try:
-            for found, choices in expand(instance, states[-2]):
-                if found == states[-1] and instance.name == name:
-                    moves.append((instance, choices, states[-2]))
-                    why = "it takes a step"
-                    return Trace(self.ir, ALL_FIRE, why, "", tuple(states), tuple(moves))
-        except StepRaised:
-            pass
-        raise Disagreement(f"{name} does not take this step")
+        if self.machine.instances[number].name != name:
+            raise Disagreement(f"{name} does not take this step")
+        return self._trace(ALL_FIRE, "it takes a step", states, number)
 
 
 def open_native(data: Plain, name: str, memory: int, cores: int) -> NativeSearch:

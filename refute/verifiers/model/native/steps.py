@@ -17,6 +17,7 @@ from refute.specs.machine.ir import (
     Branch,
     Check,
     Choose,
+    Die,
     Done,
     Expr,
     For,
@@ -32,6 +33,7 @@ from refute.specs.machine.ir import (
 )
 from refute.specs.machine.types import show
 from refute.specs.machine.values import domain
+from refute.verifiers.model.native.branches import branch_lines, words_of
 from refute.verifiers.model.native.forms import Unsuited, form
 from refute.verifiers.model.native.indexing import Expressions
 from refute.verifiers.model.native.layout import Family, Layout
@@ -50,6 +52,10 @@ class Steps(Expressions):
         self._locals: dict[str, t.Type] = {}
         self._loops: list[tuple[str, str]] = []
         self._finish: list[str] = []
+        self._lines = branch_lines(layout.ir)
+        self._function_number = 0
+        self._ran = 0  # the first word of the branches of the step in hand
+        self._branch = 0  # the next branch of it
 
     def _see(self, array: str) -> dict[str, tuple[t.Type, Place]]:
         """Where the variables lie in a state held in this array."""
@@ -86,9 +92,9 @@ class Steps(Expressions):
         """The function `a<number>`, which emits where the action ends."""
 
         def work() -> str:
-            self._begin(action.params, action.body)
+            self._begin(number, action.params, action.body)
             self._open_locals()
-            self._finish = [f"emit(t, s, w, i, {name}); return TAKEN;"]
+            self._finish = self._emitted(name)
             self.body(action.body)
             self.lines += self._finish
             return ""
@@ -97,7 +103,24 @@ class Steps(Expressions):
         head = f"static inline int a{number}(Thread *t, const U *s, U i"
         self._function(head, action.params, lines)
 
-    def _begin(self, params: Sequence[Param], *bodies: Sequence[Stmt]) -> None:
+    def _emitted(self, name: int) -> list[str]:
+        """The lines that end a step: its branches have run, and there is a successor."""
+        words = words_of(self._lines[self._function_number])
+        noted = [f"t->ran[{self._ran + at}] |= r{at};" for at in range(words)]
+        return [*noted, f"emit(t, s, w, i, {name}); return TAKEN;"]
+
+    def _taken(self, body: Sequence[Stmt]) -> None:
+        """A branch of the step begins here."""
+        if body:
+            self.put(f"r{self._branch // 64} |= {1 << self._branch % 64}ull;")
+            self._branch += 1
+
+    def _begin(self, function: int, params: Sequence[Param], *bodies: Sequence[Stmt]) -> None:
+        """function: the number of the action, or of the process after all actions."""
+        self._function_number, self._branch = function, 0
+        self._ran = sum(map(words_of, self._lines[:function]))
+        for at in range(words_of(self._lines[function])):
+            self.put(f"U r{at} = 0;")
         self.places, self.next = self._see("w"), {}
         self._bind(params)
         self._locals = {}
@@ -140,7 +163,8 @@ class Steps(Expressions):
         offset = self.layout.offsets[slot]
 
         def work() -> str:
-            self._begin(process.params, *(b.body for b in process.blocks))
+            function = len(self.layout.ir.actions) + number
+            self._begin(function, process.params, *(b.body for b in process.blocks))
             for param in process.locals:
                 if param.name not in self.env:
                     self._hold(param.name, param.type)
@@ -175,6 +199,7 @@ class Steps(Expressions):
         self.put(DISABLED)
 
     def _block(self, made: Family, place: Place, block: Block, name: int) -> None:
+        self._taken(block.body)
         self.body(block.body)
         match block.end:
             case Jump(target):
@@ -203,7 +228,7 @@ class Steps(Expressions):
                 offsets = made.offsets(made.stops[stop])[1:]
                 for value, start in zip(values, offsets, strict=True):
                     self.store(place.shifted(start), value.type, value.text)
-            self.put(f"emit(t, s, w, i, {name}); return TAKEN;")
+            self.lines += self._emitted(name)
             return ""
 
         return self.captured(work)[0]
@@ -228,18 +253,35 @@ class Steps(Expressions):
                 self._choose(stmt)
             case If(condition, then, orelse):
                 self.put(f"if ({self.text(condition)}) {{")
+                self._taken(then)
                 self.body(then)
                 self.put("} else {")
+                self._taken(orelse)
                 self.body(orelse)
                 self.put("}")
             case For():
                 self._for(stmt)
+            case Die():
+                self._die()
             case Leave(word="return"):
                 self.lines += self._finish
             case Leave(word="break" | "continue" as word):
                 self.put(f"goto {self._loops[-1][word == 'continue']};")
             case _:
                 raise Unsuited(f"the statement {type(stmt).__name__}")
+
+    def _die(self) -> None:
+        """All processes have ended."""
+        count = len(self.layout.ir.variables)
+        offsets = self.layout.offsets[count:]
+        for made, offset in zip(self.layout.families, offsets, strict=True):
+            index = self.fresh("i")
+            self.put(f"for (L {index} = 0; {index} < {len(made.members)}; {index}++) {{")
+            start = Place("w", str(offset // 64), str(offset % 64))
+            place = start.element(len(made.members), made.width, index)
+            self.clear(place, made.width)
+            self.put_bits(place, made.place_width, str(len(made.stops)))
+            self.put("}")
 
     def _write(self, stmt: Write) -> None:
         kind, place = self.places[stmt.var]

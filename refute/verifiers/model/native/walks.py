@@ -57,6 +57,10 @@ class Walks(NativeSearch):
         found = super().statistics()
         return {**found, "distinct": 0, "left": 0, "walks": walks, "steps": steps}
 
+    def never_ran(self) -> list[int]:
+        """Walks do not say what never runs."""
+        return []
+
     def states_to(self, number: int) -> list[State]:
         """The states of a way, cut short."""
         return self._shortened(super().states_to(number))
