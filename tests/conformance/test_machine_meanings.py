@@ -80,7 +80,26 @@ BOOLS += ["all(y == c for x, y in enumerate(self.q) if x > 0)", "choose(A) in se
 BOOLS += ["list(reversed(self.q)) == self.q", "sorted([self.i, k, 1])[0] == k"]
 BOOLS += ["any(x == y for x, y in zip(self.q, self.q[1:]))", "LINES[self.i] == GRADES[c]"]
 BOOLS += ["choose(x for x in A if x in self.s) == a"]
+BOOLS += ["counted(self.m, self.i) > 2", "a in reached(self.d, self.m)"]
 HELPER = """
+def counted(m: Map[A, int], start: int) -> int:
+    n, most = start, 0
+    for x, v in m.items():
+        if v > 0:
+            n += v
+        else:
+            for k in range(v + 2):
+                n = n + k
+        most = max(most, v)
+    return n + most
+
+def reached(d: Map[C, Set[A]], m: Map[A, int]) -> Set[A]:
+    found = d[C.X]
+    for c in C:
+        more = d[c] - found
+        found = found | Set(x for x in more if m[x] > 0)
+    return found
+
 def next_of(s: Set[A | R], a: A) -> A | R:
     t = R(a, C.X)
     if t in s:

@@ -167,6 +167,16 @@ MEMBERS = {
     "@invariant\ndef p(self) -> bool:\n    when(True)\n    return True": "when(…) as a statement",
     "@invariant\ndef p(self) -> int:\n    return self.n": "a @invariant that gives",
     "@invariant\ndef p(self) -> bool:\n    return self.p()": "calls itself",
+    "@invariant\ndef p(self) -> bool:\n    for r in self.q:\n        return True\n"
+    "    return False": "only names, if, for and return here",
+    "@invariant\ndef p(self) -> bool:\n    found = Set()\n    for r in self.s:\n"
+    "        found = {r} | found\n    return len(found) > 0": "may become a builtin set in a loop",
+    "@invariant\ndef p(self, r: RM) -> bool:\n    n = 0\n    for r in self.q:\n        n += 1\n"
+    "    return n < 9": "the loop over r, a name in use",
+    "@invariant\ndef p(self) -> bool:\n    n = 0\n    for helper in self.q:\n        n += 1\n"
+    "    return helper(n, True)": "a call of helper",
+    "@invariant\ndef p(self) -> bool:\n    found = (True,)\n    for r in self.q:\n"
+    "        found = (found,)\n    return True": "no common type",
     "@temporal\ndef p(self) -> Formula:\n    return self.n > 0": "as a formula",
     "@temporal\ndef p(self) -> Formula:\n    return always(self.n > 0)": "as a formula",
     "@temporal\ndef p(self) -> Formula:\n    return always(lambda x: True)": "with arguments",

@@ -17,6 +17,7 @@ Expressions are uniform nodes, `Expr(op, type, args, data)`:
     len min max sum         of one container      least most    of several arguments
     ordinal successor       of an OrderedSort     isa           data: types
     domain                  all values of the type that the node's SeqOf names
+    fold      data: names of an element and of locals; source, first values, values after a round
     all any set list total mapping                comprehensions over a chain:
        for  data: a name; source, chain    if  condition, chain    let  data: a name; value, chain
        item elements (two, key and value, for mapping)

@@ -37,6 +37,8 @@ def used(expr: Expr) -> frozenset[str]:
     inside = frozenset[str]().union(*map(used, expr.args))
     if expr.op == "local":
         return inside | {expr.data}
+    if expr.op == "fold":
+        return inside - frozenset(expr.data)
     return inside - {expr.data} if expr.op in ("for", "let") else inside
 
 

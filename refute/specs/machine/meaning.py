@@ -279,6 +279,8 @@ class Meaning:
                 return way.locals[expr.data]
             case "let":
                 return self.value(args[1], _bound(way, expr.data, self.value(args[0], way)))
+            case "fold":
+                return self._folded(expr, way)
             case "and":
                 return all(self.value(a, way) for a in args)
             case "or":
@@ -289,6 +291,17 @@ class Meaning:
                 return self._comprehension(expr, way)
         values = [self.value(a, way) for a in args]
         return apply(expr, values)
+
+    def _folded(self, expr: Expr, way: _Way) -> Value:
+        source, start, body = expr.args
+        item, *names = expr.data
+        values = self.value(start, way)
+        for element in list(self.items(source, way)):
+            bound = _bound(way, item, element)
+            for name, value in zip(names, values, strict=True):
+                bound = _bound(bound, name, value)
+            values = self.value(body, bound)
+        return values
 
     def _comprehension(self, expr: Expr, way: _Way) -> Value:
         found = self._chain(expr.args[0], way)

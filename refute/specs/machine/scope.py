@@ -114,6 +114,8 @@ class Scope:
     def live(self, name: str) -> Any:
         """The Python object a global, closure or builtin name stands for, or MISSING."""
         code = self.function.__code__
+        if name in code.co_varnames:
+            return MISSING  # a local that is not assigned yet, whatever else has its name
         if name in code.co_freevars and self.function.__closure__:
             cell = self.function.__closure__[code.co_freevars.index(name)]
             try:

@@ -97,6 +97,7 @@ class Emitter:
             "Atom": Atom,
             "Tag": Tag,
             "field_of": field_of,
+            "reduce": functools.reduce,
             "removed": removed,
             "order": order,
             "popped": popped,
@@ -194,6 +195,12 @@ class Emitter:
     def _let(self, expr: Expr) -> str:
         value, body = expr.args
         return f"(lambda {self.name(expr.data)}: {self.text(body)})({self.text(value)})"
+
+    def _fold(self, expr: Expr) -> str:
+        source, start, body = expr.args
+        item, *names = map(self.name, expr.data)
+        step = f"(lambda {', '.join(names)}: {self.text(body)})(*state)"
+        return f"reduce(lambda state, {item}: {step}, {self.source(source)}, {self.text(start)})"
 
     def _not(self, expr: Expr) -> str:
         return f"(not {self.text(expr.args[0])})"
