@@ -69,7 +69,7 @@ def test_cases_of_one_machine_are_played_in_one_fresh_worker_per_hash_seed() -> 
     results = check(machines.claims, BUDGET, site)
     shown = [e.witness for e in results if e.existential]
     assert len(shown) == 2 and all(w is not None and w.runs == w.broke == 2 for w in shown)
-    assert Counting.opened == [0, 0, 1]  # the description, then the plays
+    assert Counting.opened[0] == 0 and sorted(Counting.opened[1:]) == [0, 1]  # description, plays
 
 
 def test_never_reached_is_refuted_by_exhaustion_that_a_second_engine_confirms() -> None:

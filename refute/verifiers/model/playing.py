@@ -7,7 +7,9 @@ may refute alone.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from refute import plain
 from refute.budget import Budget
@@ -15,7 +17,7 @@ from refute.claim import Claim
 from refute.errors import RefuteError
 from refute.plain import Plain
 from refute.replay import HASH_SEEDS, Counterexample, Playback
-from refute.sandbox import Limits, Worker
+from refute.sandbox import Limits, Worker, stopped_workers
 from refute.site import Site
 from refute.specs.machine.asking import answer, describe
 from refute.specs.machine.ir import MachineIR
@@ -35,21 +37,36 @@ def play_together(
 ) -> Played:
     """The cases of several claims about one machine, played in one fresh worker per hash seed.
 
-    A case that could not be played is left out, and so are those after a worker's death: they
-    are played again, each in a worker of its own.
+    The workers play at the same time. A case that could not be played is left out, and so are
+    those after a worker's death: they are played again, each in a worker of its own.
     """
-    played: Played = {}
-    for seed in HASH_SEEDS if len(proposed) > 1 else ():
-        first = proposed[0][0]
+    if len(proposed) < 2:
+        return {}
+    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
+        plays = [pool.submit(_play_all, proposed, site, budget, seed) for seed in HASH_SEEDS]
         try:
-            with site.subject_worker(first, Limits.from_budget(budget), seed) as worker:
-                ir = describe(worker, first.subject, first.statement.params["constants"])
-                for claim, case in proposed:
-                    playback = MachineReplayer(claim, site, budget).play_in(worker, ir, case)
-                    if claim.covers == first.covers and not playback.error:
-                        played[_key(claim, case, site, seed)] = playback
-        except RefuteError:
-            continue
+            return {key: playback for play in plays for key, playback in play.result().items()}
+        except BaseException:
+            with stopped_workers():
+                wait(plays)
+            raise
+
+
+def _play_all(
+    proposed: Sequence[tuple[Claim, Counterexample]], site: Site, budget: Budget, seed: int
+) -> Played:
+    """The plays under one hash seed, up to what went wrong."""
+    played: Played = {}
+    first = proposed[0][0]
+    with (
+        contextlib.suppress(RefuteError),
+        site.subject_worker(first, Limits.from_budget(budget), seed) as worker,
+    ):
+        ir = describe(worker, first.subject, first.statement.params["constants"])
+        for claim, case in proposed:
+            playback = MachineReplayer(claim, site, budget).play_in(worker, ir, case)
+            if claim.covers == first.covers and not playback.error:
+                played[_key(claim, case, site, seed)] = playback
     return played
 
 
