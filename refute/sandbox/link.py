@@ -98,6 +98,7 @@ class Link:
         self._codec = codec
         self._told = bytearray()
         self._next_check = 0.0
+        self._later_s = 0.0
         self._poll = select.poll()
         wire.setblocking(False)
         control.setblocking(False)
@@ -118,11 +119,13 @@ class Link:
         if data == b"":
             raise Ended("died", self.exit_detail())
 
-    def exchange(self, data: bytes, deadline: float, patience: Callable[[], None]) -> Any:
+    def exchange(self, data: bytes, deadline: float, patience: Callable[[], float]) -> Any:
         """Send `data` and wait for one message until `deadline` (monotonic seconds).
 
-        patience: called every so often, whatever comes; may raise Ended. Raises Ended.
+        patience: called every so often, whatever comes; returns by how many seconds the deadline
+        is later than it was said to be; may raise Ended. Raises Ended.
         """
+        self._later_s = 0.0
         left = self._send(memoryview(data))
         self._poll.modify(self._wire, select.POLLIN | (select.POLLOUT if left else 0))
         while True:
@@ -131,12 +134,17 @@ class Link:
                 if left:
                     raise Ended("protocol", "an answer came before all of its question was read")
                 return message
-            wait = deadline - time.monotonic()
-            if wait <= 0:
+            wait = deadline + self._later_s - time.monotonic()
+            if wait <= 0 and time.monotonic() >= deadline + self._checked(patience):
                 raise Ended("timeout", "no answer before the wall-clock limit")
-            left = self._step(min(wait, _TICK_S), left, patience)
+            left = self._step(min(max(wait, 0.0), _TICK_S), left, patience)
 
-    def _step(self, wait_s: float, left: memoryview, patience: Callable[[], None]) -> memoryview:
+    def _checked(self, patience: Callable[[], float]) -> float:
+        self._next_check = time.monotonic() + _TICK_S
+        self._later_s = patience()
+        return self._later_s
+
+    def _step(self, wait_s: float, left: memoryview, patience: Callable[[], float]) -> memoryview:
         events = dict(self._poll.poll(wait_s * 1000 + 1))
         if self._output_fd in events and not self._output.drain():
             self._poll.unregister(self._output_fd)
@@ -150,8 +158,7 @@ class Link:
         if had_left and not left:
             self._poll.modify(self._wire, select.POLLIN)
         if time.monotonic() >= self._next_check:
-            self._next_check = time.monotonic() + _TICK_S
-            patience()
+            self._checked(patience)
         return left
 
     def _send(self, left: memoryview) -> memoryview:

@@ -25,7 +25,8 @@ class Outcome:
     "ValueError" for a builtin and "module.Name" otherwise; message, errno: what it carried.
     loaded: False when the target itself could not be imported, so that nothing was called.
     detail: where it was raised, or how the process ended, for people. mutated: the call changed
-    its arguments, as the worker itself says, so for information only. stdout: what was printed
+    its arguments, as the worker itself says, so for information only. starved: it timed out while
+    other processes had the CPU; on an idle machine it might have answered. stdout: what was printed
     (standard output and error), cut to the limit.
     """
 
@@ -38,6 +39,7 @@ class Outcome:
     mutated: bool = False
     stdout: str = ""
     loaded: bool = True
+    starved: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

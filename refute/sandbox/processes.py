@@ -31,6 +31,20 @@ def _ticks(pid: int) -> int:
     return sum(map(int, fields[11:15])) if len(fields) > 15 else 0
 
 
+def waited_s(pids: list[int]) -> float:
+    """Seconds that one of `pids` or their descendants was ready to run and did not; the longest.
+
+    0 where the kernel keeps no such count (sched-stats(rst) says what the fields are).
+    """
+    seen = set(pids).union(*map(descendants, pids))
+    return max((_waited_ns(pid) for pid in seen), default=0) / 1e9
+
+
+def _waited_ns(pid: int) -> int:
+    fields = _read(f"/proc/{pid}/schedstat").split()
+    return int(fields[1]) if len(fields) > 1 else 0
+
+
 def children(pid: int) -> list[int]:
     """The pids of the children of all threads of `pid`; empty where the kernel does not say."""
     try:

@@ -24,7 +24,7 @@ from refute.sandbox.launch import Isolation, Order, Started, launch, stop
 from refute.sandbox.limits import Limits
 from refute.sandbox.link import Ended
 from refute.sandbox.outcome import Handle, Outcome, Remote
-from refute.sandbox.processes import use
+from refute.sandbox.processes import use, waited_s
 from refute.sandbox.wire import WireError
 
 _numbers = itertools.count(1)
@@ -98,6 +98,7 @@ class Worker:
         self._remotes: list[Remote] = []
         self._pids = [p for p in (started.ready["subject"], started.ready["init"]) if p]
         self._cpu_s = 0.0
+        self._waited = [0.0, 0.0]  # for a CPU: before this call, and so far
         self._end: Outcome | None = None
         self._closed = False
         self._asking = False
@@ -178,6 +179,7 @@ class Worker:
             return self._end
         self._check_free()
         deadline = time.monotonic() + (self._limits.wall_s if timeout_s is None else timeout_s)
+        self._waited = [self._wait_s()] * 2
         data = self._write(question)
         self._asking = True
         try:
@@ -234,14 +236,22 @@ class Worker:
         except Exception as error:  # it belongs to whoever called, and is raised there
             return self._dialect.write_answer(error=error)
 
-    def _check_use(self) -> None:
-        """Raise Ended when the worker has used more than it may."""
+    def _wait_s(self) -> float:
+        return waited_s(self._pids) if self._limits.starved_s else 0.0
+
+    def _check_use(self) -> float:
+        """The seconds of this call in which others had the CPU, as far as they are made up for.
+
+        Raises Ended when the worker has used more than it may.
+        """
         cpu_s, processes = use(self._pids)
         self._cpu_s = max(self._cpu_s, cpu_s)
         if cpu_s > self._limits.cpu_s:
             raise Ended("timeout", f"{cpu_s:.1f} CPU seconds used")
         if processes - len(self._pids) >= self._limits.processes:
             raise Ended("died", f"killed for having {processes} processes at once")
+        self._waited[1] = max(self._waited[1], self._wait_s())
+        return min(self._limits.starved_s, self._waited[1] - self._waited[0])
 
     def _bury(self, ended: Ended) -> Outcome:
         """Kill what is left and remember how it ended, for whoever calls again."""
@@ -250,7 +260,9 @@ class Worker:
         if kind == "died" and detail.endswith("SIGXCPU"):
             kind, detail = "timeout", f"{self._cpu_s:.1f} CPU seconds used; {detail}"
         text = self._started.output.take()
-        self._end = Outcome(kind, detail=detail, stdout=text)
+        waited = self._waited[1] - self._waited[0]
+        starved = kind == "timeout" and waited > self._limits.starved_s > 0
+        self._end = Outcome(kind, detail=detail, stdout=text, starved=starved)
         return self._end
 
 

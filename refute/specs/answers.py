@@ -80,6 +80,11 @@ def resolve(reference: str) -> Any:
     return found
 
 
+def load(reference: str) -> None:
+    """Import the subject, so that no call pays for it. Raises what `resolve` raises."""
+    resolve(reference)
+
+
 def call_each(target: str, rows: Sequence[Sequence[Plain]]) -> list[str]:
     """One answer for each row of arguments, in order, as text that `refute.plain.loads` reads.
 

@@ -22,6 +22,8 @@ from refute.site import Site
 from refute.verifiers.playing import Judgement
 
 CALL_S = 5.0  # wall seconds that one call of a subject may take
+LEAST_CALL_S = 1.0  # however small the budget's share is: less says nothing about a subject
+STARVED_S = 30.0  # wall seconds more while other processes have the CPU
 SPARE_CPU_S = 60.0  # the search ends at the budget's CPU seconds, long before the worker's limit
 SHOWN = 300
 NOT_STARTED = "exit status 127"  # of a command that is not found, as the shell reports it
@@ -80,6 +82,8 @@ def not_judgeable(name: str, outcome: Outcome) -> str:
         return f"{name} cannot be loaded: {outcome.message}"
     if outcome.kind == "died" and outcome.detail == NOT_STARTED:
         return f"{name} cannot be started: {outcome.stdout.strip()}"
+    if outcome.starved:
+        return f"{name} did not answer in time, but other processes had the CPU instead of it"
     return ""
 
 
@@ -145,9 +149,12 @@ class WorkerPair(abc.ABC):
         self.hash_seed = hash_seed
         self.params = claim.statement.params
         self.wall_s = budget.wall_s
-        self.call_s = min(CALL_S, budget.wall_s / 6)
+        self.call_s = max(LEAST_CALL_S, min(CALL_S, budget.wall_s / 6))
         self.limits = Limits(
-            cpu_s=budget.cpu_s + SPARE_CPU_S, wall_s=self.call_s, memory=budget.memory
+            cpu_s=budget.cpu_s + SPARE_CPU_S,
+            wall_s=self.call_s,
+            starved_s=STARVED_S,
+            memory=budget.memory,
         )
         self.isolation = ""
         self._spent = 0.0
@@ -167,7 +174,16 @@ class WorkerPair(abc.ABC):
             self._retire(self._subject)
             self._subject = self.site.subject_worker(self.claim, self.limits, self.hash_seed)
             self.isolation = self._subject.isolation
+            self._load(self._subject)
         return self._subject
+
+    def _load(self, worker: Worker) -> None:
+        """Import the subject's module before any call, whose time then is the subject's own.
+
+        What goes wrong here goes wrong again, or is remembered, in the first call.
+        """
+        if not is_command(self.claim.subject):
+            worker.call("refute.specs.answers:load", self.claim.subject, timeout_s=CALL_S)
 
     @property
     def spec(self) -> Worker:

@@ -179,3 +179,16 @@ def test_identity_of_objects_is_refused() -> None:
 def test_sizes() -> None:
     assert case_size({"a": -3, "b": [1, 2], "c": "xyz", "d": None}) == 11
     assert case_size({"long_name": (True, float("inf")), "x": {"ab": 2}}) == 8
+
+
+def test_a_small_budget_does_not_make_a_slow_import_a_function_without_an_end(
+    tmp_path: Path,
+) -> None:
+    text = "import time\n\nfrom icontract import ensure\n\ntime.sleep(1.2)\n\n\n"
+    text += "@ensure(lambda x, result: result == x)\ndef same(x: int) -> int:\n    return x\n"
+    (tmp_path / "late.py").write_text(text)
+    site = Site(tmp_path, tmp_path, (".",))
+    claim = Claim("same", MeetsContract("late:same"), Where("late.py", 1))
+    share = Budget(cases=100, wall_s=0.5)
+    with ContractPlayer(claim, site, share, reading_of(claim, site)) as player:
+        assert statuses(player.play([{"x": 0}])) == ["held"]

@@ -293,3 +293,24 @@ def test_an_exception_that_only_claims_to_be_a_builtin_is_not_called_one(tmp_pat
     with open_worker(tmp_path, None, ["."], Limits()) as worker:
         assert worker.call("lying:f").error == "ValueError (not the builtin)"
         assert worker.call("lying:g").error == "AttributeError"
+
+
+@pytest.mark.parametrize(("made_up", "kind"), [(30.0, "returned"), (0.3, "timeout")])
+def test_time_in_which_others_had_the_cpu_is_made_up_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_up: float, kind: str
+) -> None:
+    (tmp_path / "subject.py").write_text("import time\ndef nap(s): time.sleep(s)\n")
+    waited = iter(range(10**6))
+    monkeypatch.setattr("refute.sandbox.worker.waited_s", lambda _: float(next(waited)))
+    limits = Limits(wall_s=0.2, starved_s=made_up)
+    with open_worker(tmp_path, None, (".",), limits) as worker:
+        outcome = worker.call("subject:nap", 0.8)
+    assert (outcome.kind, outcome.starved) == (kind, kind == "timeout")
+
+
+def test_a_call_that_sleeps_is_not_starved(tmp_path: Path) -> None:
+    (tmp_path / "subject.py").write_text("import time\ndef nap(s): time.sleep(s)\n")
+    limits = Limits(wall_s=0.3, starved_s=20.0)
+    with open_worker(tmp_path, None, (".",), limits) as worker:
+        outcome = worker.call("subject:nap", 60)
+    assert (outcome.kind, outcome.starved) == ("timeout", False)

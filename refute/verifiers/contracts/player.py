@@ -22,7 +22,15 @@ from refute.sandbox import Outcome
 from refute.site import Site
 from refute.specs.contract_calls import SLOW
 from refute.specs.contract_reading import Reading
-from refute.verifiers.pair import WorkerPair, as_data, not_judgeable, opaque_type, says, shown
+from refute.verifiers.pair import (
+    CALL_S,
+    WorkerPair,
+    as_data,
+    not_judgeable,
+    opaque_type,
+    says,
+    shown,
+)
 from refute.verifiers.playing import Judgement
 
 CASE_CPU_S = 0.1  # of one among many cases
@@ -157,11 +165,11 @@ class ContractPlayer(WorkerPair):
     def _patiently(
         self, cases: Sequence[Plain], rows: Sequence[Plain], answers: Sequence[Answer]
     ) -> list[Answer]:
-        """Tiny cases that were given up are asked once more, with all the time a call may take."""
+        """Tiny cases without an answer are asked once more, with all the time a call may take."""
         found: list[Answer] = []
         for case, row, answer in zip(cases, rows, answers, strict=False):
-            if answer.outcome.detail == SLOW and case_size(case) <= TINY:
-                outcome = self._call([row], 0)
+            if answer.outcome.kind == "timeout" and case_size(case) <= TINY:
+                outcome = self._call([row], 0, CALL_S)
                 read = self._read(outcome, [case], answer.by_name)
                 answer = read[0] if read else Answer(outcome, by_name=answer.by_name)
             found.append(answer)
@@ -173,13 +181,13 @@ class ContractPlayer(WorkerPair):
         names = () if by_name else [n for n in self.reading.parameters if n not in self.keywords]
         return [[case[n] for n in names], {n: v for n, v in case.items() if n not in names}]
 
-    def _call(self, rows: Sequence[Plain], cpu_s: float) -> Outcome:
+    def _call(self, rows: Sequence[Plain], cpu_s: float, wall_s: float = 0.0) -> Outcome:
         return self.subject.call(
             "refute.specs.contract_calls:call_each",
             self.claim.subject,
             list(rows),
             cpu_s,
-            timeout_s=self.call_s,
+            timeout_s=max(self.call_s, wall_s),
         )
 
     def _read(self, outcome: Outcome, cases: Sequence[Plain], by_name: bool) -> list[Answer]:
@@ -228,6 +236,9 @@ class ContractPlayer(WorkerPair):
             if case_size(case) > TINY:
                 self.tally.given_up.append(case_size(case))
                 return Judgement("discarded", asked=1)
+            starved = not_judgeable(self.name, outcome)
+            if starved:
+                return Judgement("unfit", observed=starved, asked=1)
             return self._broken(case, answer, "the function returns", says(outcome))
         unfit = not_judgeable(self.name, outcome)
         if outcome.kind == "returned" and not unfit:
@@ -309,7 +320,7 @@ class ContractPlayer(WorkerPair):
             f"refute.specs.contract_judge:{function}",
             self.contract,
             *args,
-            timeout_s=min(self.wall_s, self.call_s * 2),
+            timeout_s=max(CALL_S, min(self.wall_s, self.call_s * 2)),
         )
         verdicts = outcome.value
         if outcome.kind == "returned" and type(verdicts) is list and len(verdicts) == len(args[0]):
