@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from refute.machine import Model
+from refute.machine import Model, action, any_of, when
 from refute.specs.library.all_reduce import OneShotAllReduce, RendezvousAllReduce, RingAllReduce
 from refute.specs.library.mutual_exclusion import Bakery, Peterson
+from refute.specs.library.raft import Raft, RequestVote, Role, Server, Vote
 from refute.specs.library.write_ahead_log import WriteAheadLog
 from refute.specs.machine.play import Play
 from refute.verifiers.model.confirm import Confirm
@@ -22,6 +23,7 @@ SOUND = [
     (Peterson.build(), (20, 35)),
     (Bakery.build(N=2), (120, 211)),
     (WriteAheadLog.build(), (26, 46)),
+    (Raft.build(Server=2), (233, 363)),
     (RingAllReduce.build(N=3), (38, 67)),
     (RingAllReduce.build(N=3, ODD_FIRST=1), (28, 43)),
     (RendezvousAllReduce.build(N=4, ODD_FIRST=1), (19, 25)),
@@ -52,6 +54,28 @@ def test_broken_by_a_shortest_trace(model: Model, prop: str, steps: int) -> None
     hits: Any = search.report()["hits"]
     assert prop in hits and len(hits[prop]["case"]["steps"]) == steps
     assert Play(model.cls, model.constants, hits[prop]["case"]).judge()["broke"] is True
+
+
+class VotesTwice(Raft):
+    """Planted: who has voted in a term votes again."""
+
+    @action
+    def grant(self, i: Server) -> None:
+        m = any_of(m for m in self.msgs if isinstance(m, RequestVote) and m.term >= self.term[i])
+        when(m.src != i and self.role[i] == Role.FOLLOWER and self.up_to_date(m, i))
+        self.term[i] = m.term
+        self.msgs.add(Vote(i, m.src, m.term))
+
+
+def test_raft_with_votes_that_are_not_kept() -> None:
+    sound = Search(Raft.build(MAX_TERM=1).ir)
+    assert sound.advance(60.0)["distinct"] == 1724 and set(sound.hits) == {"can_commit"}
+    search = Search(VotesTwice.build(MAX_TERM=1).ir)
+    search.advance(60.0)
+    hits: Any = search.report()["hits"]
+    assert "election_safety" in hits
+    played = Play(VotesTwice, {"MAX_TERM": 1}, hits["election_safety"]["case"]).judge()
+    assert played["broke"] is True
 
 
 def test_peterson_serves_everybody() -> None:
