@@ -16,7 +16,7 @@ from refute.verifiers.contracts.kinds import NEVER, OTHER, Kind, join
 from refute.verifiers.contracts.objects import fresh_object, references
 from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.state import Cell, State
-from refute.verifiers.contracts.terms import Term, same
+from refute.verifiers.contracts.terms import Term, known, same
 from refute.verifiers.contracts.values import (
     UNBOUND,
     BoolV,
@@ -43,7 +43,7 @@ class Changed:
 
     maybe_unbound: locals that have no value at first. shared: lists that variables named at some
     time and that have other names as well; addresses: those lists. frozen: address → why an object
-    may not be changed after an iteration.
+    may not be changed after an iteration. resized: cells whose length changes, not only contents.
     """
 
     names: dict[str, Kind] = dataclasses.field(default_factory=dict)
@@ -52,6 +52,7 @@ class Changed:
     shared: set[str] = dataclasses.field(default_factory=set)
     addresses: set[int] = dataclasses.field(default_factory=set)
     frozen: dict[int, str] = dataclasses.field(default_factory=dict)
+    resized: set[int] = dataclasses.field(default_factory=set)
 
 
 class Looping(Protocol):
@@ -116,6 +117,9 @@ def _compare(run: Run, entry: State, head: State, end: State, changed: Changed) 
         kind = join(held.seq.element, cell.seq.element)
         if changed.cells.get(address) != kind:
             changed.cells[address] = kind
+            grown = True
+        if address not in changed.resized and not same(held.seq.length, cell.seq.length):
+            changed.resized.add(address)
             grown = True
     return grown
 
@@ -191,7 +195,10 @@ def forget(run: Run, state: State, changed: Changed) -> None:
     """Make everything that changed unknown."""
     for address, kind in changed.cells.items():
         cell = state.heap[address]
-        state.heap[address] = dataclasses.replace(cell, seq=_any_seq(run, cell, kind))
+        seq = _any_seq(run, cell, kind)
+        if address not in changed.resized:
+            seq = _as_long(seq, cell.seq.length)
+        state.heap[address] = dataclasses.replace(cell, seq=seq)
     for name, kind in changed.names.items():
         if kind.name == OTHER.name or any(k.name == OTHER.name for k in kind.inner):
             raise run.refuse(f"the loop variable {name}, which changes to something that", None)
@@ -220,3 +227,10 @@ def _any_seq(run: Run, cell: Cell, element: Kind) -> Seq:
     made = run.context.value(Kind(cell.kind, inner), cell.kind)
     assert isinstance(made, SeqV)
     return made.seq
+
+
+def _as_long(seq: Seq, length: Term) -> Seq:
+    """The sequence with that length, which the loop leaves alone."""
+    if not known(length):
+        return Seq(length, seq.at, seq.element)
+    return literal([seq.at(i) for i in range(length)])

@@ -35,7 +35,7 @@ def split(run: Run, body: Sequence[ast.stmt]) -> tuple[list[ast.stmt], Hints]:
     while rest:
         match rest[0]:
             case ast.Expr(value=ast.Call(func=function, args=[argument], keywords=[])):
-                hint = run.program.hint(run.frame.module, function)
+                hint = "" if _local(run, function) else run.program.hint(run.frame.module, function)
             case _:
                 break
         if hint == "invariant":
@@ -46,6 +46,12 @@ def split(run: Run, body: Sequence[ast.stmt]) -> tuple[list[ast.stmt], Hints]:
             break
         rest.pop(0)
     return rest, Hints(tuple(invariants), measure)
+
+
+def _local(run: Run, function: ast.expr) -> bool:
+    """Whether the name that a dotted expression begins with is a local variable."""
+    names = (n.id for n in ast.walk(function) if isinstance(n, ast.Name))
+    return any(name in run.frame.locals_ for name in names)
 
 
 class Shape:

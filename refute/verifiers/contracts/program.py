@@ -125,20 +125,29 @@ class Program:
 
     def hint(self, module: Module, function: ast.expr) -> str:
         """`invariant` or `decreases` where the expression names refute's function; else empty."""
-        match function:
-            case ast.Name(id=name):
-                found = self.lookup(module, name)
-            case ast.Attribute(value=ast.Name(id=base), attr=name):
-                held = self.lookup(module, base)
-                if held.kind != "module":
-                    return ""
-                found = self.attribute(held.name, name)
-            case _:
-                return ""
-        for hint in ("invariant", "decreases"):
-            if found.kind == "external" and found.name == f"{HINTS}.{hint}":
-                return hint
-        return ""
+        dotted = _dotted(function)
+        base, _, rest = dotted.partition(".")
+        if not base:
+            return ""
+        found = self.lookup(module, base)
+        if found.kind not in ("external", "module"):
+            return ""
+        name = f"{found.name}.{rest}" if rest else found.name
+        held, _, hint = name.rpartition(".")
+        if held != HINTS or self.module(HINTS) is not None:
+            return ""
+        return hint if hint in ("invariant", "decreases") else ""
+
+
+def _dotted(node: ast.expr) -> str:
+    """`a.b.c` where the expression is just that; else empty."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            base = _dotted(value)
+            return f"{base}.{name}" if base else ""
+    return ""
 
 
 def _module(program: Program, name: str, path: str, tree: ast.Module) -> Module:
