@@ -47,6 +47,8 @@ Exit 0: every claim is established. 1: one is refuted. 2: the input cannot be re
 3: something is not established."""
 _NAME = "NAME: a machine, a property or a claim; by default everything in the file"
 _ENGINE = "for machines: auto (plain, then native when there is more), plain or native"
+_EXACT = "keep states whole, as by default; nothing rests on hashes"
+_HASHED = "keep only hashes of states of more than 64 bits; the evidence lists the assumption"
 _WALKS = "for machines: so many random walks instead of a search"
 _DEPTH = "of a random walk at most (1000)"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
@@ -76,6 +78,9 @@ def parser() -> Parser:
     )
     made.add_argument("--memory", default="2GiB", metavar="SIZE", help="of each worker (2GiB)")
     made.add_argument("--engine", choices=ENGINES, default="auto", help=_ENGINE)
+    kept = made.add_mutually_exclusive_group()
+    kept.add_argument("--exact", action="store_true", help=_EXACT)
+    kept.add_argument("--hashed", action="store_true", help=_HASHED)
     made.add_argument("--simulate", type=whole_number, default=0, metavar="WALKS", help=_WALKS)
     made.add_argument("--depth", type=whole_number, default=1000, metavar="STEPS", help=_DEPTH)
     made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
@@ -101,7 +106,7 @@ def run(argv: Sequence[str]) -> int:
 def _options(given: argparse.Namespace) -> Options:
     seconds = parse_duration(given.budget)
     memory = parse_size(given.memory)
-    choice = Choice(given.engine, given.simulate, given.depth)
+    choice = Choice(given.engine, given.simulate, given.depth, given.hashed)
     if choice.walks and choice.engine == "plain":
         raise UsageError(
             "--simulate walks with the native engine",

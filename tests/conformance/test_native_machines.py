@@ -159,6 +159,23 @@ def test_threads_find_the_same_states(words: int) -> None:
     assert levels == [23, 23]
 
 
+@pytest.mark.parametrize("cores", [1, 2])
+def test_hashes_find_the_same_states_and_the_way_to_them(cores: int) -> None:
+    exact = native_search(wide(3), cores=cores, flags=("-O1", *QUICK[1:]))
+    hashed = native_search(wide(3), cores=cores, flags=("-O1", *QUICK[1:]), hashed=True)
+    for search in (exact, hashed):
+        search.advance(60.0)
+    names = ("distinct", "generated", "depth", "outside", "raised", "finished")
+    counts = [[s.statistics()[n] for n in names] for s in (exact, hashed)]
+    assert counts[0] == counts[1]
+    assert hashed.statistics()["bytes"] < 0.8 * exact.statistics()["bytes"]
+    ways = [s.report()["hits"] for s in (exact, hashed)]
+    assert set(ways[0]) == set(ways[1])
+    assert len(ways[1]["can_commit"]["steps"]) == 23
+    if cores == 1:
+        assert ways[0] == ways[1]
+
+
 def wide(words: int) -> Any:
     """Two-phase commit with seven managers, in states of one word or with unused variables."""
     import dataclasses

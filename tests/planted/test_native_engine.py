@@ -13,6 +13,7 @@ from refute.budget import Budget
 from refute.check import check
 from refute.claim import Claim, Verdict
 from refute.evidence import Evidence
+from refute.specs.library.paxos import Paxos
 from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.asking import find_machines
 from refute.verifiers.model import exploring
@@ -145,7 +146,7 @@ def test_memory_that_ends_is_unknown_with_what_was_covered() -> None:
 
 
 def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
-    evidence = judged("Endless", ("always",), budget=Budget(cpu_s=1.0, wall_s=3.0))["always"]
+    evidence = judged("Endless", ("always",), budget=Budget(cpu_s=2.0, wall_s=60.0))["always"]
     assert evidence.verdict is Verdict.UNKNOWN and searched_by(evidence) == NATIVE
     assert "the budget ended after" in evidence.reason
     assert evidence.tried > 1000
@@ -185,6 +186,18 @@ def test_walks_are_the_same_on_any_number_of_threads() -> None:
     assert {"can_abort"} <= set(found[0][1])
 
 
+def test_hashes_are_a_listed_assumption_and_only_where_states_are_wide() -> None:
+    assumed = {}
+    for model in (Paxos.build(), TwoPhase.build(RM=3)):
+        (claim,) = [c for c in model.claims() if c.statement.params["prop"] == "well_defined"]
+        checker = ModelChecker(Choice("native", hashed=True))
+        (evidence,) = check([claim], BUDGET, model.site(), engines=lambda _, e=checker: (e,))
+        assert evidence.verdict is Verdict.EXHAUSTED
+        assumed[model.ir.name] = evidence.assumptions
+    assert "no two of 3921 states have the same 64-bit hash" in assumed["Paxos"][0]
+    assert assumed["TwoPhase"] == ()
+
+
 def test_builds_are_kept_by_content_and_private() -> None:
     text = "int rf_nothing(void) { return 3; }"
     with built(text, QUICK) as first, built(text, QUICK) as again:
@@ -210,4 +223,6 @@ def test_a_cache_that_others_may_write_to_is_not_used() -> None:
 
 def test_a_text_that_does_not_compile_is_declined() -> None:
     with pytest.raises(Unsuited, match="status"), built("int f( {", QUICK):
+        pass
+    with pytest.raises(Unsuited, match="took more"), built("int f;", QUICK, patience_s=1e-6):
         pass

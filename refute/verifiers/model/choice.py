@@ -12,8 +12,10 @@ class Choice:
     """engine: "plain", "native" (at once, and nothing else), or "auto": plain for a moment.
 
     walks: instead of a search, so many random walks of at most `depth` steps; 0 for a search.
+    hashed: of states wider than 64 bits the native engine keeps hashes only.
     """
 
     engine: str = "auto"
     walks: int = 0
     depth: int = 1_000
+    hashed: bool = False

@@ -26,7 +26,7 @@ from refute.specs.machine.ir import UNIVERSAL, MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
 from refute.verifiers.model.choice import Choice
-from refute.verifiers.model.exploring import NATIVE, Exploration
+from refute.verifiers.model.exploring import NATIVE, Exploration, collisions
 from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 
@@ -229,7 +229,8 @@ class ModelChecker:
             counterexamples=cases,
             exhausted=exhausted,
             confirmed_by=confirmed_by,
-            assumptions=tuple(f"nothing is claimed beyond the constraint {c}" for c in constraints),
+            assumptions=(*(f"nothing is claimed beyond the constraint {c}" for c in constraints),)
+            + (collisions(report) if report.get("hashed") and exhausted else ()),
             isolation=searched.isolation,
             cost=Cost(searched.cpu_s, searched.wall_s),
             statistics={n: report[n] for n in names if n in report},

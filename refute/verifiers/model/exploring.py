@@ -27,6 +27,7 @@ from refute.verifiers.registry import load
 PLAIN = "plain"
 NATIVE = "native"
 OPEN_WALKS = "refute.verifiers.model.native.walks:open_walks"
+OPEN_HASHED = "refute.verifiers.model.native.hashed:open_hashed"
 OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
 BUILDER = "refute.verifiers.model.native.building:Builder"
 SLICE_S = 0.5
@@ -45,6 +46,16 @@ def counted(counts: Report) -> str:
         f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
         f"depth {counts.get('depth', 0)}"
     )
+
+
+def collisions(report: Report) -> tuple[str, ...]:
+    """What a search that kept hashes only rests on: n states collide by a chance of n²/2⁶⁵."""
+    count = report["distinct"] + report["outside"]
+    chance = count * count / 2**65
+    said = (
+        f"no two of {count} states have the same 64-bit hash (chance of a collision {chance:.0e})"
+    )
+    return (said,)
 
 
 def walked(counts: Report, depth: int) -> str:
@@ -138,7 +149,12 @@ class Exploration:
         """The report of the native search, or why the plain engine has to search."""
         try:
             builder: Any = load(BUILDER)  # its imports are paid for by large machines only
-            with builder.library(self.data) as library, self._worker(library) as worker:
+            hashed = choice.hashed and not choice.walks
+            patience_s = max(1.0, SEARCH_SHARE * self.budget.wall_s - self.clock.spent)
+            with (
+                builder.library(self.data, hashed, patience_s) as library,
+                self._worker(library) as worker,
+            ):
                 found = self._searched(worker, library.name, choice)
                 self.native_cpu_s = worker.cpu_s
         except Unsuited as why:
@@ -162,7 +178,7 @@ class Exploration:
             plan = (self.budget.seed, choice.walks, choice.depth)
             made = worker.create(OPEN_WALKS, *given, *plan)
         else:
-            made = worker.create(OPEN_NATIVE, *given)
+            made = worker.create(OPEN_HASHED if choice.hashed else OPEN_NATIVE, *given)
         if made.kind != "returned":
             return f"it could not start ({_ended(made)})"
         counts, stopped = self._advance(worker, made.value, None)

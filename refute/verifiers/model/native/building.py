@@ -17,15 +17,18 @@ class Builder:
     """Writes and compiles a machine's program."""
 
     @contextlib.contextmanager
-    def library(self, data: Plain) -> Iterator[Path]:
-        """The library, as a file that exists until the context ends. Raises Unsuited."""
+    def library(self, data: Plain, hashed: bool, patience_s: float) -> Iterator[Path]:
+        """The library, as a file that exists until the context ends. Raises Unsuited.
+
+        hashed: for a search that keeps hashes. patience_s: seconds that the compiler may take.
+        """
         ir = MachineIR.from_plain(data)
         try:
-            text = program(ir, layout_of(ir))
+            text = program(ir, layout_of(ir), hashed)
         except Unsuited:
             raise
         except Exception as error:  # the plain engine can still search
             what = f"{type(error).__name__}: {error}"
             raise Unsuited(f"a bug of refute: its program could not be written ({what})") from error
-        with built(text, FLAGS) as path:
+        with built(text, FLAGS, patience_s) as path:
             yield path

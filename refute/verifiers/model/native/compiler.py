@@ -63,8 +63,10 @@ def cache_directory() -> Path | None:
 
 
 @contextlib.contextmanager
-def built(text: str, flags: Sequence[str] = FLAGS) -> Iterator[Path]:
-    """The library made of a C text, as a file. Raises Unsuited when it cannot be made."""
+def built(
+    text: str, flags: Sequence[str] = FLAGS, patience_s: float = PATIENCE_S
+) -> Iterator[Path]:
+    """The library made of a C text, as a file. Raises Unsuited when it cannot be made in time."""
     command = compiler()
     if not command:
         raise Unsuited("no C compiler was found (cc, gcc, clang, or the package ziglang)")
@@ -74,7 +76,7 @@ def built(text: str, flags: Sequence[str] = FLAGS) -> Iterator[Path]:
     if cache is None:
         with tempfile.TemporaryDirectory(prefix="refute-native-") as directory:
             path = Path(directory) / name
-            _compile((*command, *flags), text, path)
+            _compile((*command, *flags), text, path, patience_s)
             yield path
         return
     path = cache / name
@@ -82,24 +84,26 @@ def built(text: str, flags: Sequence[str] = FLAGS) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             os.utime(path)
     else:
-        _compile((*command, *flags), text, path)
+        _compile((*command, *flags), text, path, patience_s)
         _forget_old(cache)
     yield path
 
 
-def _compile(command: Sequence[str], text: str, path: Path) -> None:
+def _compile(command: Sequence[str], text: str, path: Path, patience_s: float) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent) as directory:
         source, made = Path(directory) / "machine.c", Path(directory) / "machine.so"
         source.write_text(text, encoding="utf-8")
         arguments = [*command, "-o", str(made), str(source)]
         try:
             done = subprocess.run(
-                arguments, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+                arguments, capture_output=True, text=True, timeout=patience_s, check=False
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except subprocess.TimeoutExpired as error:
+            raise Unsuited(f"the C compiler took more than {patience_s:.0f} s") from error
+        except OSError as error:
             raise Unsuited(f"the C compiler {command[0]} failed: {error}") from error
         if done.returncode or not made.is_file():
-            said = done.stderr.strip().splitlines()[:1]
+            said = [line for line in done.stderr.splitlines() if "error" in line][:1]
             raise Unsuited(f"the C compiler gave status {done.returncode}: {' '.join(said)}")
         made.chmod(0o644)
         made.replace(path)

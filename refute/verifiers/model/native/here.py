@@ -11,17 +11,23 @@ from pathlib import Path
 from refute.budget import GIB
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.native.compiler import FLAGS, built
+from refute.verifiers.model.native.hashed import HashedSearch
 from refute.verifiers.model.native.program import layout_of, program
 from refute.verifiers.model.native.search import Library, NativeSearch
 from refute.verifiers.model.native.walks import WalkingLibrary, Walks
 
 
 def native_search(
-    ir: MachineIR, memory: int = GIB, cores: int = 1, flags: Sequence[str] = FLAGS
+    ir: MachineIR,
+    memory: int = GIB,
+    cores: int = 1,
+    flags: Sequence[str] = FLAGS,
+    hashed: bool = False,
 ) -> NativeSearch:
     """A search that has not begun. Raises Unsuited."""
-    with _copy(ir, flags) as (path, words):
-        return NativeSearch(ir, Library(path, words), memory, cores)
+    with _copy(ir, flags, hashed) as (path, words):
+        made = HashedSearch if hashed else NativeSearch
+        return made(ir, Library(path, words), memory, cores)
 
 
 def native_walks(
@@ -38,8 +44,11 @@ def native_walks(
 
 
 @contextlib.contextmanager
-def _copy(ir: MachineIR, flags: Sequence[str]) -> Iterator[tuple[Path, int]]:
+def _copy(ir: MachineIR, flags: Sequence[str], hashed: bool = False) -> Iterator[tuple[Path, int]]:
     """A library of its own, as one holds one search, and the words of a state."""
     layout = layout_of(ir)
-    with built(program(ir, layout), flags) as path, tempfile.TemporaryDirectory() as directory:
+    with (
+        built(program(ir, layout, hashed), flags) as path,
+        tempfile.TemporaryDirectory() as directory,
+    ):
         yield Path(shutil.copy(path, Path(directory) / path.name)), layout.words

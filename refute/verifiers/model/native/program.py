@@ -54,8 +54,11 @@ def step_names(ir: MachineIR) -> list[str]:
     return list(dict.fromkeys(m.name for m in movers))
 
 
-def program(ir: MachineIR, layout: Layout) -> str:
-    """The C text. Raises Unsuited for what the native engine does not have."""
+def program(ir: MachineIR, layout: Layout, hashed: bool = False) -> str:
+    """The C text. Raises Unsuited for what the native engine does not have.
+
+    hashed: of states wider than a word, only hashes are kept.
+    """
     _check_known(ir)
     text = Steps(layout)
     for at, prop in enumerate(ir.properties):
@@ -74,6 +77,7 @@ def program(ir: MachineIR, layout: Layout) -> str:
     shared = (
         resources.files("refute.verifiers.model.native").joinpath("search.c").read_text("utf-8")
     )
+    head.append(f"#define HASHED {int(hashed)}")
     shared = shared.replace(CONSTANTS, "\n".join(head))
     return shared.replace(MACHINE, "\n".join(text.prelude))
 

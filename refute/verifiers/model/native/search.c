@@ -6,7 +6,8 @@
 
    States are kept in the order in which they were found, in segments; the table holds the states
    themselves when one word is enough, and otherwise 24 bits of their hash and their number, so that
-   nothing rests on a hash being unique. A bucket of the table is one line of the cache, and a
+   nothing rests on a hash being unique. Only if HASHED is asked for, the table holds the hashes of
+   wider states, and a state is let go of once its level was expanded. A bucket of the table is one line of the cache, and a
    lookup waits in a ring until its line has been fetched. With several threads the search goes
    level by level, each thread taking chunks of the level; entries are claimed by compare and swap. */
 
@@ -48,7 +49,12 @@ static inline L nth_bits(const U *w, L at)
     return word * 64 + nth_bit(w[word], at);
 }
 
-#define ROW (8 * W + 4) /* bytes of a state and the number of its parent */
+#if W == 1
+#undef HASHED
+#define HASHED 0
+#endif
+#define KEYED (W == 1 || HASHED) /* the table holds states or hashes, not numbers of states */
+#define ROW (8 * W + 8 * HASHED + 4) /* bytes of a state, its hash, and the number of its parent */
 
 typedef struct { U state[W]; U hash; uint32_t parent; uint32_t instance; } Pending;
 
@@ -78,6 +84,9 @@ static int thread_count, active, solo = 1;
 static U *table, buckets, room, memory_limit, memory_used;
 static U *segments[SEGMENTS], *outer[SEGMENTS];
 static uint32_t *parents[SEGMENTS];
+#if HASHED
+static U *hashes[SEGMENTS], freed;
+#endif
 static U total, outside, cursor, level_end, depth, rehash_at;
 static U done_all, full, unfit, pausing;
 static int zero_seen, walking;
@@ -132,6 +141,10 @@ static U *segment(U **all, U number, int with_parents)
         pthread_mutex_lock(&lock);
         if (!all[at]) {
             if (with_parents) parents[at] = pages(SEGMENT * 4);
+#if HASHED
+            if (with_parents) hashes[at] = pages(SEGMENT * 8);
+            if (with_parents && !hashes[at]) { full = 1; pausing = 1; }
+#endif
             U *made = pages(SEGMENT * 8ull * W);
             if (!made || (with_parents && !parents[at])) { full = 1; pausing = 1; }
             else __atomic_store_n(&all[at], made, __ATOMIC_RELEASE);
@@ -150,14 +163,15 @@ static void put_state(U number, const U *w, uint32_t parent)
     if (!place) return;
     memcpy(place, w, 8 * W);
     parents[number / SEGMENT][number % SEGMENT] = parent;
+#if HASHED
+    if (hashes[number / SEGMENT]) hashes[number / SEGMENT][number % SEGMENT] = hash_of(w);
+#endif
 }
 
-#if W == 1
-/* Whether the state is new; it is in the table afterwards. */
-static inline int insert(const U *w, U hash, U **slot)
+#if KEYED
+/* Whether the key is new; it is in the table afterwards. */
+static inline int insert_key(U key, U hash)
 {
-    U key = w[0];
-    *slot = 0;
     if (!key) return !__atomic_exchange_n(&zero_seen, 1, __ATOMIC_RELAXED);
     U b = bucket_of(hash);
     for (U tried = 0; tried < buckets; tried++, b = b + 1 == buckets ? 0 : b + 1) {
@@ -174,6 +188,11 @@ static inline int insert(const U *w, U hash, U **slot)
     }
     limited(); /* one state had more successors than the table has room for */
     return 0;
+}
+static inline int insert(const U *w, U hash, U **slot)
+{
+    *slot = 0;
+    return insert_key(HASHED ? hash : w[0], hash);
 }
 static inline void publish(U *slot, U hash, U number) { (void)slot; (void)hash; (void)number; }
 #else
@@ -242,7 +261,7 @@ static void keep_outside(const Pending *p, U *slot)
     U *place = segment(outer, number, 0);
     if (!place) return;
     memcpy(place, p->state, 8 * W);
-#if W > 1
+#if !KEYED
     publish(slot, p->hash, number | OUTER);
 #endif
     if (total + number + BATCH >= room) pausing = 1;
@@ -517,10 +536,31 @@ static void start(Thread *t, const U *s)
     wait_for(t, s, NOBODY, NOBODY);
 }
 
-static void reinsert(const U *w, U number)
+/* The hash of the state with this number; those outside the constraint come after the others. */
+static inline U hash_at(U number)
 {
-    U *slot, hash = hash_of(w);
-    if (insert(w, hash, &slot)) publish(slot, hash, number);
+#if HASHED
+    if (number < total) return hashes[number / SEGMENT][number % SEGMENT];
+#endif
+    if (number < total) return hash_of(state_at(number));
+    number -= total;
+    return hash_of(outer[number / SEGMENT] + number % SEGMENT * W);
+}
+
+static void reinsert(U number)
+{
+    U hash = hash_at(number);
+#if HASHED
+    insert_key(hash, hash);
+#else
+    const U *w = number < total ? state_at(number)
+        : outer[(number - total) / SEGMENT] + (number - total) % SEGMENT * W;
+    U *slot;
+    if (!insert(w, hash, &slot)) return;
+#if !KEYED
+    publish(slot, hash, number < total ? number : (number - total) | OUTER);
+#endif
+#endif
 }
 
 static void *rehash(void *given)
@@ -531,15 +571,8 @@ static void *rehash(void *given)
     while ((from = __atomic_fetch_add(&rehash_at, SPAN, __ATOMIC_RELAXED)) < count) {
         U end = from + SPAN < count ? from + SPAN : count;
         for (U at = from; at < end + AHEAD; at++) {
-#define STATE(n) ((n) < total ? state_at(n) : outer[((n) - total) / SEGMENT] + ((n) - total) % SEGMENT * W)
-            if (at < end) __builtin_prefetch(table + bucket_of(hash_of(STATE(at))) * 8, 1);
-            if (at < from + AHEAD) continue;
-            U n = at - AHEAD;
-#if W == 1
-            reinsert(STATE(n), n);
-#else
-            reinsert(STATE(n), n < total ? n : (n - total) | OUTER);
-#endif
+            if (at < end) __builtin_prefetch(table + bucket_of(hash_at(at)) * 8, 1);
+            if (at >= from + AHEAD) reinsert(at - AHEAD);
         }
     }
     return 0;
@@ -598,6 +631,7 @@ static void set_room(void)
 static void make_room(void)
 {
     U margin = BATCH * (U)(thread_count + 1);
+    if (HASHED) set_room(); /* states were let go of */
     if (total + outside + margin < room) return;
     if (total + outside + margin >= 0xf0000000u || !grow()) { full = 1; return; }
     set_room();
@@ -634,6 +668,17 @@ static int wide_enough(void)
     return 1;
 }
 
+/* Of hashed states only the level in hand and the next are needed. */
+static void let_go(void)
+{
+#if HASHED
+    for (; freed < cursor / SEGMENT; freed++) {
+        munmap(segments[freed], SEGMENT * 8ull * W);
+        memory_used -= SEGMENT * 8ull * W;
+    }
+#endif
+}
+
 /* Search on for about so many seconds. */
 void rf_advance(double seconds)
 {
@@ -648,6 +693,7 @@ void rf_advance(double seconds)
             if (total == level_end) { done_all = 1; break; }
             cursor = level_end;
             level_end = total;
+            let_go();
             depth++;
             active = level_end - cursor >= PARALLEL && wide_enough() ? thread_count : 1;
         }
@@ -677,6 +723,16 @@ void rf_walked(U *out)
     for (int at = 0; at < thread_count; at++) out[1] += threads[at].steps;
 }
 
+/* Bytes of all states, their parents and hashes. */
+static U held(void)
+{
+#if HASHED
+    return (total - freed * SEGMENT + outside) * 8 * W + total * 12;
+#else
+    return (total + outside) * ROW;
+#endif
+}
+
 /* distinct, generated, depth, expanded, outside, raised, finished, full, unfit, bytes, decided */
 void rf_counts(U *out)
 {
@@ -688,7 +744,7 @@ void rf_counts(U *out)
     }
     for (int at = 0; at < PROPERTIES + 2; at++) decided += hits[at].found;
     U found[] = {total, generated, depth, expanded, outside, raised, done_all, full, unfit,
-                 buckets * 64, (total + outside) * ROW, memory_used, decided};
+                 buckets * 64, held(), memory_used, decided};
     memcpy(out, found, sizeof found);
 }
 
@@ -712,9 +768,15 @@ void rf_ran(U *out)
     }
 }
 
-/* A state by its number, and the number of its parent. */
+U rf_hash(const U *w) { return hash_of(w); }
+
+/* A state by its number (its hash, if only that is kept), and the number of its parent. */
 U rf_state(U number, U *out)
 {
+#if HASHED
+    out[0] = hash_at(number);
+#else
     memcpy(out, state_at(number), 8 * W);
+#endif
     return parents[number / SEGMENT][number % SEGMENT];
 }
