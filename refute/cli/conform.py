@@ -64,10 +64,11 @@ def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     given = parser().read(argv)
     targets = _targets(given)
+    paths = collect(given.files)
+    _refuse_overwriting(targets, paths)
     jobs = _number("--jobs", given.jobs, least=0) or os.cpu_count() or 1
     show = _number("--show", given.show, least=0)
     choice = _choice(given.engine, given.name, parse_duration(given.timeout))
-    paths = collect(given.files)
     people = sys.stderr if "-" in targets.values() else sys.stdout
     progress = _Progress(sys.stderr, len(paths))
 
@@ -81,8 +82,10 @@ def run(argv: Sequence[str]) -> int:
     with _seldom_collecting():
         result = run_files(choice, paths, jobs, found, progress.ran)
     progress.clear()
-    _write(targets, result)
-    print_all(summary(result), people)
+    try:
+        _write(targets, result)
+    finally:  # what is known is said even where a document cannot be written
+        print_all(summary(result), people)
     return result.exit_code
 
 
@@ -175,6 +178,21 @@ def _targets(given: argparse.Namespace) -> dict[str, str]:
                 next_step="give a path in a directory that exists, or - for stdout",
             )
     return targets
+
+
+def _refuse_overwriting(targets: dict[str, str], paths: Sequence[str]) -> None:
+    """Refuse a document that would replace a file that is run, or another document."""
+    taken = {os.path.realpath(path): f"the file {path}, which is run" for path in paths}
+    for option, target in targets.items():
+        place = os.path.realpath(target)
+        if target != "-" and place in taken:
+            raise UsageError(
+                f"{option} {target} would overwrite {taken[place]}",
+                thing=option,
+                value=target,
+                next_step="give another path",
+            )
+        taken[place] = f"what {option} writes"
 
 
 def _write(targets: dict[str, str], result: ConformRun) -> None:

@@ -38,6 +38,7 @@ def judged(engine: str, **options: float) -> Evidence:
         ("exiting", 93, "ended its process"),
         ("leaving", 93, "SystemExit"),
         ("wide", 19, "a row of 2 values for 1 columns"),
+        ("letters", 19, "a row that is a str"),
         ("objects", 19, "a value of type builtins.object"),
         ("silent", 19, "no result set"),
         ("patching", 19, "and no more"),

@@ -85,6 +85,15 @@ def test_line_ends_of_all_kinds() -> None:
     assert records("\ufeff" + text) == wanted
 
 
+def test_what_only_looks_like_a_directive_or_an_end() -> None:
+    sql = "SELECT query\nFROM t --\nAS\nstatement\n"
+    assert [r.sql for r in records(f"skipif x\nstatement ok\n{sql}\nstatement ok\n{sql}")] == [
+        sql.rstrip()
+    ] * 2
+    assert len(records("statement error\nSELECT nothing;")) == 1
+    assert records("query T\nSELECT '----'\n----\n---- \n")[0].values == ["---- "]
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", " \n\t\n"])
 def test_files_without_records(text: str) -> None:
     assert records(text) == []
@@ -93,7 +102,7 @@ def test_files_without_records(text: str) -> None:
 UNREADABLE = [
     ("unknown directive", "\nsystem ok\nls\n", 2, "unknown directive 'system'"),
     ("prose", "This is a text.\n", 1, "unknown directive 'This'"),
-    ("dialect", "statement count 3\nX\n", 1, "'3' is not understood"),
+    ("dialect", "statement count 3\nX\n", 1, "statement count"),
     ("dialect", "statement error no such table\nX\n", 1, "'no' is not understood"),
     ("dialect", "query I nosort x retry 3\nX\n", 1, "'retry' is not understood"),
     ("statement", "statement maybe\nX\n", 1, "statement maybe"),
@@ -114,7 +123,18 @@ UNREADABLE = [
     ("cut", "query II\nA\n----\n1\n2\n3\n", 1, "3 values, in rows of 2"),
     ("cut", "query I\nA\n----\n30 values hashing to 3c13de", 1, "not a whole hash"),
     ("cut", "query I\nA\n----\n30 values has", 1, "not a whole hash"),
-    ("cut", "statement ok\nX\n\nstatement ok\nINSERT INTO t VALUES(1, 'a", 4, "ends within this"),
+    ("cut", "statement ok\nX\n\nstatement ok\nINSERT INTO t VALUES(1, 'a", 4, "end within this"),
+    ("cut", "statement ok\nX\n\nstatement error\nINSERT IN", 4, "end within this statement"),
+    ("dashes", "query I\nSELECT 2\n---- \n-1\n", 1, "a line of dashes"),
+    ("dashes", "query I\nSELECT 2\n-----\n-1\n", 1, "a line of dashes"),
+    (
+        "glued",
+        "statement error\nX\nquery I rowsort x\nY\n----\n1\n",
+        1,
+        "'query I rowsort x' stands",
+    ),
+    ("glued", "skipif a\n# c\nstatement ok\nX\nstatement ok\nY\n", 3, "'statement ok' stands"),
+    ("glued", "query I\nX\n----\n1\nquery I\nY\n----\n1\n", 1, "'query I' stands"),
 ]
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 PAUSE_S = 0.25  # `run` comes back after so long, with the results that are there
@@ -33,7 +33,8 @@ MESSAGE = 500
 _INTEGERS = range(-(2**63), 2**63)
 _KINDS = frozenset({type(None), int, float, str, bytes})
 _import, _monotonic = importlib.import_module, time.monotonic
-_BaseException, _getattr, _setattr = BaseException, getattr, setattr
+_BaseException, _getattr, _setattr, _isinstance = BaseException, getattr, setattr, isinstance
+_NO_ROWS = (str, bytes, bytearray, Mapping, Set)  # fall apart into letters, keys, or any order
 
 
 class Session:
@@ -105,7 +106,11 @@ def _commit_each(connection: Any) -> None:
 
 def _rows(names: list[str], fetched: Iterable[Iterable[Any]]) -> tuple[list[Any], float]:
     """The rows as plain data and their part of the largest result; or why they are unfit."""
-    rows = [list(row) for row in fetched]
+    rows = []
+    for row in fetched:
+        if type(row) is not tuple and _isinstance(row, _NO_ROWS):
+            return ["unfit", f"a row that is a {type(row).__qualname__}"], 0.0
+        rows.append(list(row))
     size, values = 0, 0
     for row in rows:
         if len(row) != len(names):

@@ -21,6 +21,11 @@ _HASHED = re.compile(r"(\d+) values hashing to ([0-9a-f]{32})")
 _BLANK = re.compile(r"^[ \t\v\f\r]+$", re.MULTILINE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _HASHING = " values hashing to "
+_RULE = re.compile(r"\s*-{3,}\s*")
+_HEADS = frozenset(("state", "query"))
+_GLUED = re.compile(
+    r"(?:statement\s+(?:ok|error)|query\s+[TIR]+(?:\s+(?:nosort|rowsort|valuesort)(?:\s+\S+)?)?)\s*"
+)
 
 Conditions = tuple[tuple[str, str], ...]
 
@@ -110,6 +115,7 @@ class _Reader:
         self.lines.append("")  # every record ends at an empty line, the last one too
         self.comments = text.startswith("#") or "\n#" in text
         self.expecting = False  # whether a query so far had a `----`
+        self.glued = any(text.count(f"\n{d}") > text.count(f"\n\n{d}") for d in DIRECTIVES[:2])
 
     def records(self) -> Iterator[Record]:
         """All records in order."""
@@ -149,6 +155,8 @@ class _Reader:
             line = numbered[body][0] if numbered else line + 1
             words = _uncommented(block[body])
             body += 1
+        if self.glued and words[0] in DIRECTIVES[:2]:  # after conditions, or an empty line misses
+            self._refuse_glued(line, block[body:])
         match words[0]:
             case "query":
                 return self._query(line, conditions, words, block[body:], final)
@@ -158,6 +166,14 @@ class _Reader:
                 return self._control(line, conditions, words, block[body:])
         refuse(self.path, line, f"unknown directive {words[0]!r}", *DIRECTIVES)
         raise AssertionError(words)
+
+    def _refuse_glued(self, line: int, body: list[str]) -> None:
+        """Refuse a directive inside of a record, which would be a test that is never run."""
+        if _HEADS.isdisjoint([text[:5] for text in body]):
+            return
+        found = next((text for text in body if _GLUED.fullmatch(text)), None)
+        if found is not None:
+            refuse(self.path, line, f"{found!r} stands in this record: no empty line before it")
 
     def _condition(self, line: int, words: list[str]) -> tuple[str, str]:
         given = self._plain(line, words, 2)
@@ -174,15 +190,17 @@ class _Reader:
     def _statement(
         self, line: int, conditions: Conditions, words: list[str], body: list[str], final: bool
     ) -> StatementRecord:
-        words = self._plain(line, words, 2)
         expected = words[1] if len(words) > 1 else ""
         if expected not in ("ok", "error"):
             refuse(self.path, line, f"statement {expected or '(nothing)'}", "ok", "error")
+        self._plain(line, words, 2)
         if not body:
             refuse(self.path, line, "a statement without SQL: the record is cut off")
         sql = "\n".join(body)
-        if final and not self.ended and expected == "ok" and _cut(sql):
-            refuse(self.path, line, "the file ends within this statement")
+        if final and not self.ended and (_cut(sql) if expected == "ok" else sql[-1] != ";"):
+            # Half a statement is an error, too, so this one would pass whatever the engine does.
+            problem = "the file may end within this statement: it has no line end there"
+            refuse(self.path, line, problem)
         return StatementRecord(line, sql, conditions, expected == "error")
 
     def _query(
@@ -201,6 +219,8 @@ class _Reader:
                 self._check_listed(line, types, values, final)
         elif final and self.expecting:
             refuse(self.path, line, "the file ends within this query: it has no `----`")
+        elif any(map(_RULE.fullmatch, body)):  # a comment of SQL, with the values after it
+            refuse(self.path, line, "a line of dashes that is not `----` alone")
         if not body:
             refuse(self.path, line, "a query without SQL: the record is cut off")
         sql = "\n".join(body)

@@ -109,6 +109,14 @@ class Wide(Cursor):
         return [(*row, 0) for row in super().fetchall()]
 
 
+class Letters(Cursor):
+    """Rows of one value are that value as a text, not a row."""
+
+    def fetchall(self):
+        rows = super().fetchall()
+        return [str(row[0]) if len(row) == 1 else row for row in rows]
+
+
 class Objects(Cursor):
     def fetchall(self):
         return [[object() for _ in row] for row in super().fetchall()]
@@ -132,6 +140,7 @@ exiting = connector(Exiting)
 leaving = connector(Leaving)
 hanging = connector(Hanging)
 wide = connector(Wide)
+letters = connector(Letters)
 objects = connector(Objects)
 silent = connector(Silent)
 
