@@ -27,10 +27,10 @@ BYTE_BITS = 8
 TABLE = 64
 MOST_BITS = 4096
 
-_AND = z3.Function("and", z3.IntSort(), z3.IntSort(), z3.IntSort())
-_POW2 = z3.Function("pow2", z3.IntSort(), z3.IntSort())
-_SHR = z3.Function("shr", z3.IntSort(), z3.IntSort(), z3.IntSort())
-_BITS = z3.Function("bit_length", z3.IntSort(), z3.IntSort())
+AND = z3.Function("and", z3.IntSort(), z3.IntSort(), z3.IntSort())
+POW2 = z3.Function("pow2", z3.IntSort(), z3.IntSort())
+SHR = z3.Function("shr", z3.IntSort(), z3.IntSort(), z3.IntSort())
+BITS = z3.Function("bit_length", z3.IntSort(), z3.IntSort())
 
 
 def bit_and(context: Context, left: Term, right: Term) -> Term:
@@ -44,6 +44,9 @@ def bit_and(context: Context, left: Term, right: Term) -> Term:
     if same(left, right):
         return left
     for value, mask in ((left, right), (right, left)):
+        ones = _ones(mask)
+        if ones is not None:
+            return modulo(context, value, power_of_two(context, ones))
         exponent = _exponent(mask)
         if exponent is not None:
             bit = floor_mod(shift_right(context, value, exponent), 2)
@@ -56,7 +59,7 @@ def bit_and(context: Context, left: Term, right: Term) -> Term:
             return bit_and(context, floor_div(value, 1 << shift), factor) * (1 << shift)
     if left.get_id() > right.get_id():
         left, right = right, left
-    term = _AND(left, right)
+    term = AND(left, right)
     _once(context, term, lambda: _and_facts(context, term, left, right))
     return term
 
@@ -142,7 +145,12 @@ def shift_right(context: Context, value: Term, by: Term) -> Term:
             return value >> max(by, 0)
         return floor_div(value, 1 << by) if 0 <= by <= MOST_BITS else _wide(context, value)
     value, by = lift(value), lift(by)
-    term = _SHR(value, by)
+    if z3.is_mul(value) and value.num_args() == 2:
+        for factor, other in (value.children(), value.children()[::-1]):
+            exponent = _exponent(other)
+            if exponent is not None and same(exponent, by):
+                return factor
+    term = SHR(value, by)
     _once(context, term, lambda: _shift_facts(context, term, value, by))
     return term
 
@@ -175,13 +183,13 @@ def power_of_two(context: Context, exponent: Term) -> Term:
     """`2 ** exponent` for an exponent of at least 0."""
     if known(exponent):
         return 1 << exponent if 0 <= exponent <= MOST_BITS else context.integer("wide")
-    term = _POW2(exponent)
+    term = POW2(exponent)
     _once(context, term, lambda: _power_facts(context, term, exponent))
     return term
 
 
 def _power_facts(context: Context, term: Term, exponent: Term) -> None:
-    before = _POW2(exponent - 1)
+    before = POW2(exponent - 1)
     facts = [term >= 1, implies(exponent >= 1, z3.And(term == 2 * before, before >= 1))]
     facts += [implies(exponent == k, term == (1 << k)) for k in range(2 * BYTE_BITS)]
     facts += [implies(exponent >= k, term >= (1 << k)) for k in (16, 32, 64)]
@@ -198,14 +206,37 @@ def _power_facts(context: Context, term: Term, exponent: Term) -> None:
 
 def _exponent(term: Term) -> Term | None:
     """k where the term was written as `1 << k`."""
-    return term.arg(0) if z3.is_app(term) and term.decl().eq(_POW2) else None
+    return term.arg(0) if z3.is_app(term) and term.decl().eq(POW2) else None
+
+
+def _ones(mask: Term) -> Term | None:
+    """k where the term was written as `(1 << k) - 1`."""
+    if not z3.is_app(mask) or mask.num_args() != 2:
+        return None
+    one = {z3.Z3_OP_SUB: 1, z3.Z3_OP_ADD: -1}.get(mask.decl().kind())
+    found = one is not None and same(mask.arg(1), lift(one))
+    return _exponent(mask.arg(0)) if found else None
+
+
+def divide(context: Context, value: Term, by: Term) -> Term:
+    """`value // by` for a divisor that is not 0."""
+    exponent = None if known(by) else _exponent(by)
+    return floor_div(value, by) if exponent is None else shift_right(context, value, exponent)
+
+
+def modulo(context: Context, value: Term, by: Term) -> Term:
+    """`value % by` for a divisor that is not 0."""
+    exponent = None if known(by) else _exponent(by)
+    if exponent is None:
+        return floor_mod(value, by)
+    return value - shift_right(context, value, exponent) * by
 
 
 def bit_length(context: Context, value: Term) -> Term:
     """`value.bit_length()`."""
     if known(value):
         return value.bit_length()
-    term = _BITS(value)
+    term = BITS(value)
     size = z3.If(value >= 0, value, -value)
 
     def state() -> None:

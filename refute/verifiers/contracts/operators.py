@@ -244,8 +244,9 @@ def _arithmetic(
             return IntV(a * b)
         case ast.FloorDiv() | ast.Mod():
             run.may_raise(state, b == 0, "ZeroDivisionError", node)
-            divide = floor_div if isinstance(operator, ast.FloorDiv) else floor_mod
-            return IntV(divide(a, b))
+            divide = isinstance(operator, ast.FloorDiv)
+            result = (integers.divide if divide else integers.modulo)(context, a, b)
+            return IntV(result)
         case ast.BitAnd():
             return IntV(integers.bit_and(context, a, b))
         case ast.BitOr():

@@ -2,7 +2,8 @@
 
 The same query costs the same count on every machine, so a verdict does not depend on how busy one
 is; the clock only caps. E-matching alone is asked first, since it either proves a goal soon or
-gives up; then Z3 may look for models of quantifiers as well.
+gives up; then Z3 may look for models of quantifiers as well. Bit operations on bounded ints are
+asked as bit vectors before.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from collections.abc import Sequence
 
 import z3
 
+from refute.verifiers.contracts.bits import proved_by_bits
 from refute.verifiers.contracts.run import Obligation, Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.terms import Term, fold_bool, is_false, is_true, lift, neg
 
 QUICK = 400_000
 THOROUGH = 12_000_000
+BITS_SHARE = 0.3  # share of the time for bit vectors
 
 
 @dataclasses.dataclass
@@ -49,6 +52,8 @@ def ask(
     if is_true(goal) or any(is_false(f) for f in facts):
         return Answer("proved")
     given = [lift(f) for f in facts if not is_true(f)]
+    if proved_by_bits(axioms, given, lift(goal), wall_s * BITS_SHARE):
+        return Answer("proved", time.process_time() - cpu)
     quantified = any(map(_quantified, (*axioms, *given, lift(goal))))
     answer = Answer("open", 0.0, "no attempt")
     for mbqi in (False, True) if quantified else (True,):
