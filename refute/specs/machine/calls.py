@@ -131,6 +131,8 @@ class Calls(Comprehensions):
             return made
         if target is Bag and not node.args:
             return bags.EMPTY
+        if isinstance(target, type) and issubclass(target, language.Sort):
+            return self._member_of(target, node)
         if target in (Set, Seq, Map):
             return self._container(target, node, want)
         if isinstance(target, types.FunctionType | type) and target in FAMILIES:
@@ -141,6 +143,13 @@ class Calls(Comprehensions):
             return self.inline(target, self._arguments(target, node), "", node)
         what = ast.unparse(node.func)
         raise self.scope.refuse(node, f"a call of {what}", "any all sum len min max, or a helper")
+
+    def _member_of(self, sort: type[language.Sort], node: ast.Call) -> Expr:
+        """`Proc(0)`: one member of a Sort, for good."""
+        match node:
+            case ast.Call(args=[ast.Constant(value=int() as at)], keywords=[]):
+                return self.lift(sort(at), node)
+        raise self.scope.refuse(node, f"this {sort.__name__}(…)", f"{sort.__name__}(0), a number")
 
     def _make(self, cls: type, node: ast.Call) -> Expr:
         kind = self.build.resolver.class_type(cls, self.scope.refuser(node))
@@ -220,6 +229,8 @@ class Calls(Comprehensions):
         return Expr("sum", t.Int(), (source,))
 
     def _extreme(self, op: str, node: ast.Call) -> Expr:
+        if [k.arg for k in node.keywords] == ["default"] and len(node.args) == 1:
+            return self._extreme_or(op, node)
         if node.keywords:
             raise self.scope.refuse(node, f"{op} with {node.keywords[0].arg}=", "plain arguments")
         if len(node.args) > 1:
@@ -232,6 +243,17 @@ class Calls(Comprehensions):
         else:
             source = self._only(node)
         return Expr(op, self._orderable(self.element(source, node), op, node), (source,))
+
+    def _extreme_or(self, op: str, node: ast.Call) -> Expr:
+        """`max(values, default=x)`."""
+        source = self._extreme(op, ast.copy_location(ast.Call(node.func, node.args, []), node))
+        (values,), name = source.args, self.build.fresh("values")
+        held = Expr("local", values.type, (), name)
+        other = self.expr(node.keywords[0].value)
+        some = Expr(">", BOOL, (Expr("len", t.Int(0, None), (held,)), number(0)))
+        kind = self._orderable(t.join((source.type, other.type)), op, node)
+        made = Expr("if", kind, (some, Expr(op, source.type, (held,)), other))
+        return Expr("let", kind, (values, made), name)
 
     def _orderable(self, kind: t.Type, op: str, node: ast.AST) -> t.Type:
         if not orderable(kind):

@@ -119,7 +119,7 @@ class Expressions:
                 for part in (value.keys(), value.values())
             )
             return t.MapOf(key, entry)
-        if isinstance(value, enum.Enum) or hasattr(type(value), "__dataclass_fields__"):
+        if isinstance(value, Sort | enum.Enum) or hasattr(type(value), "__dataclass_fields__"):
             return self.build.resolver.class_type(type(value), self.scope.refuser(node))
         raise self.scope.refuse(
             node, f"a {type(value).__name__} value", "bool, int, None, Enum members, tuples, sets"

@@ -8,6 +8,7 @@ from typing import Annotated
 from refute.machine import (
     Bag,
     Machine,
+    Map,
     Range,
     Sort,
     Upto,
@@ -39,6 +40,7 @@ class Network(Machine):
 
     net: Var[Annotated[Bag[Message], Upto(3)]] = var(Bag())
     got: Var[Bag[P]] = var(Bag())
+    seen: Var[Map[tuple[P, bool], bool]] = var(each=False)
     last: Var[Annotated[int, Range(0, 9)]] = var(0)
 
     @action
@@ -62,6 +64,7 @@ class Network(Machine):
         m = any_of(m for m in self.net.distinct() if m.to == p)
         self.net.remove(m)
         self.got.add(p)
+        self.seen[m.to, m.bit] = True
         self.last = self.net.total()
 
     @action
@@ -77,7 +80,8 @@ class Network(Machine):
 
     @invariant
     def small(self) -> bool:
-        return self.net != Bag() or not self.net
+        counted = all(not self.seen[p, b] for p in P for b in (False, True))
+        return (self.net != Bag() or not self.net) and (counted or self.last >= 0)
 
     @reachable
     def twice(self) -> bool:
