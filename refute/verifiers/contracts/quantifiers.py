@@ -3,14 +3,15 @@
 Over few known elements they are expanded, with Python's short circuit. Otherwise `all` and `any`
 are quantified formulas over the indices, several generators in one, `sum` is a fold, and a
 comprehension is a sequence whose elements are computed when asked for. An exception that the body
-may raise for some element is an exception of the whole; that an earlier element would have ended
-the evaluation first is not looked at, which can only make an obligation harder.
+may raise for some element is a possible exception of the whole; where an earlier element may have
+ended the evaluation first, execution may also go on.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -46,8 +47,24 @@ def quantify(run: Run, state: State, node: Comprehension, universal: bool) -> Te
         holds = truth(run, inner, run.evaluate(inner, node.elt))
         return holds if universal else neg(holds)
 
+    if _assigns(run, state, node):
+        return False
     every = _every(run, state, node.generators, body)
     return every if universal else neg(every)
+
+
+def _assigns(run: Run, state: State, node: Comprehension) -> bool:
+    """Whether the comprehension assigns to a variable of the function, which is not supported."""
+    found = any(isinstance(part, ast.NamedExpr) for part in ast.walk(node))
+    if found:
+        run.unsupported(state, f"an assignment in a comprehension: {_text(node)}", node)
+    return found
+
+
+def _refuse_effects(run: Run, state: State, inner: State, node: ast.AST) -> None:
+    """What is evaluated for any element may not change an object; it is not known how often."""
+    if any(inner.heap[a].seq is not cell.seq for a, cell in state.heap.items()):
+        run.unsupported(state, f"a change of an object for each element: {_text(node)}", node)
 
 
 def every_element(run: Run, state: State, over: Iteration, body: Callable[[Value], Term]) -> Term:
@@ -137,12 +154,15 @@ def _bound(
                 holds = _expanded(run, inner, left, over, body)
                 break
         formula = run.context.for_all(variables, conj(limits), holds)
-    run.quantified(state, sinks, variables, True)
+    run.quantified(state, sinks, variables, True, neg(formula))
+    _refuse_effects(run, state, inner, generators[0].iter)
     return formula
 
 
 def summed(run: Run, state: State, node: Comprehension) -> Term:
     """`sum(node)` of ints."""
+    if _assigns(run, state, node):
+        return 0
     return _sum(run, state, node.generators, node.elt)
 
 
@@ -167,6 +187,7 @@ def _sum(run: Run, state: State, generators: list[ast.comprehension], element: a
             run.keep(sinks)
         else:
             run.quantified(state, sinks, [index], True)
+            _refuse_effects(run, state, inner, element)
         return ite(condition, value, 0)
 
     return total(run.context, over.start, over.stop, summand)
@@ -185,6 +206,8 @@ def generator(run: Run, state: State, node: ast.GeneratorExp) -> Value:
 def _collected(
     run: Run, state: State, node: Comprehension, generators: list[ast.comprehension]
 ) -> Seq:
+    if generators == node.generators and _assigns(run, state, node):
+        return literal([])
     if not generators:
         why = f"a change of an object that is also in the list made at {run.place(node)}"
         return literal([state.frozen(run.evaluate(state, node.elt), why)])
@@ -290,7 +313,8 @@ def _probe(run: Run, state: State, node: Comprehension, over: Iteration) -> Kind
             value = run.evaluate(inner, node.elt)
         kind = inner.kind(value)
         inner.frozen(value, f"a change of an object that is also in {_text(node)}")
-    for address in state.heap:
-        state.heap[address] = inner.heap[address]
     run.quantified(state, sinks, [index], True)
+    _refuse_effects(run, state, inner, node)
+    for address, cell in state.heap.items():
+        state.heap[address] = dataclasses.replace(cell, frozen=inner.heap[address].frozen)
     return kind

@@ -19,6 +19,7 @@ from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.terms import (
     Term,
     conj,
+    disj,
     fold_bool,
     is_false,
     is_true,
@@ -234,8 +235,19 @@ class Run:
         finally:
             self.frame = before
 
-    def quantified(self, state: State, sinks: Sinks, variables: list[Term], within: Term) -> None:
-        """Take over the exits of an expression under bound variables: some value takes them."""
+    def quantified(
+        self,
+        state: State,
+        sinks: Sinks,
+        variables: list[Term],
+        within: Term,
+        unless: Term = False,
+    ) -> None:
+        """Take over the exits of an expression under bound variables: some value takes them.
+
+        Which of several is the first is not known, so each is possible whatever the others are.
+        unless: where execution may have gone on before it came to a value that takes an exit.
+        """
         depth = len(state.path)
         self.sinks.note(sinks)
         for obligation in sinks.obligations:
@@ -244,9 +256,12 @@ class Run:
             self.sinks.obligations.append(
                 dataclasses.replace(obligation, state=state.copy(), goal=goal)
             )
+        nevers = []
         for exit_ in sinks.exits:
             taken = conj([within, *exit_.state.path[depth:]])
             never = self.context.for_all(variables, taken, False)
             out = state.branch(neg(never))
             self.sinks.exits.append(dataclasses.replace(exit_, state=out))
-            state.assume(never)
+            nevers.append(never)
+        for never in nevers:
+            state.assume(disj([never, unless]))
