@@ -81,7 +81,7 @@ def examine(directory: Path) -> list[Finding]:
     ]
 
 
-_COMPILER = "the compiled model checker of later versions; machines are searched in Python now"
+_COMPILER = "the native model checker; without it machines are searched in Python"
 _LIBRARIES = {
     "hypothesis": "a first source of cases for claims about functions",
     "z3-solver": "proofs of contracts (refute prove)",

@@ -29,9 +29,12 @@ CASES = Path(__file__).parents[1] / "cases" / "machines"
 BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds of tests are not kept with the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture
@@ -198,7 +201,10 @@ def test_hashes_are_a_listed_assumption_and_only_where_states_are_wide() -> None
     assert assumed["TwoPhase"] == ()
 
 
-def test_builds_are_kept_by_content_and_private() -> None:
+def test_builds_are_kept_by_content_and_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = "int rf_nothing(void) { return 3; }"
     with built(text, QUICK) as first, built(text, QUICK) as again:
         assert first == again and first.parent == cache_directory()
@@ -211,7 +217,10 @@ def test_builds_are_kept_by_content_and_private() -> None:
     assert [p for p in cache.iterdir() if p.suffix != ".so"] == []
 
 
-def test_a_cache_that_others_may_write_to_is_not_used() -> None:
+def test_a_cache_that_others_may_write_to_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     cache = cache_directory()
     assert cache is not None
     cache.chmod(0o777)
