@@ -93,7 +93,7 @@ def test_what_a_proof_rests_on_is_listed(name: str) -> None:
 
 
 TRAPS = CASES / "prover_traps.py"
-RIGHT = {"new_row", "itself", "keeps", "bump"}
+RIGHT = {"new_row", "itself", "keeps", "bump", "push", "twice"}
 TRAPPED = [
     node.name
     for node in ast.parse(TRAPS.read_text()).body

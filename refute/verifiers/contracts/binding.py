@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from refute.verifiers.contracts.program import Found
 from refute.verifiers.contracts.run import Frame, Run
 from refute.verifiers.contracts.state import State
-from refute.verifiers.contracts.values import Ref, Value
+from refute.verifiers.contracts.values import Ref, Value, iterator
 
 
 class NoBinding(Exception):
@@ -30,6 +30,8 @@ def bind(
     if spec.vararg or spec.kwarg:
         run.unsupported(state, f"the parameters * of {function.name}", node)
         return {}
+    if any(map(iterator, (*args, *named.values()))):
+        run.unsupported(state, f"an iterator as an argument of {function.name}", node)
     plain = [a.arg for a in (*spec.posonlyargs, *spec.args)]
     if len(args) > len(plain):
         raise NoBinding(f"{len(args)} arguments for {len(plain)} parameters")

@@ -55,6 +55,7 @@ from refute.verifiers.contracts.values import (
     NameV,
     NoneV,
     RangeV,
+    Ref,
     Seq,
     StrV,
     TupleV,
@@ -62,6 +63,7 @@ from refute.verifiers.contracts.values import (
     Value,
     literal,
     merge,
+    options,
 )
 
 Arguments = Sequence[Value]
@@ -207,7 +209,39 @@ def _enumerate(run: Run, state: State, args: Arguments, node: ast.Call) -> Value
     start: Value = args[1] if len(args) > 1 else IntV(0)
     for keyword in node.keywords:
         start = run.evaluate(state, keyword.value)
-    return IterV(enumerated(elements(run, state, args[0], node), _int(run, state, start, node)))
+    first = _int(run, state, start, node)
+    return _iterator(run, state, args[:1], node, lambda seqs: enumerated(seqs[0], first))
+
+
+def _iterator(
+    run: Run, state: State, args: Arguments, node: ast.Call, make: Callable[[list[Seq]], Seq]
+) -> IterV:
+    """An iterator over sequences made of those of the arguments, as they are when it looks."""
+    held = [elements(run, state, a, node) for a in args]
+    lists: list[int] = []
+    fixed = False
+    for arg in args:
+        for _, option in options(arg):
+            if isinstance(option, Ref):
+                lists.append(option.address)
+                fixed = fixed or isinstance(arg, UnionV)
+            elif isinstance(option, IterV):
+                lists += option.lists
+                fixed = fixed or option.fixed or isinstance(arg, UnionV)
+
+    def live(later: State) -> Seq:
+        return make([_now(later, a, seq) for a, seq in zip(args, held, strict=True)])
+
+    return IterV(make(held), live, tuple(lists), fixed)
+
+
+def _now(state: State, value: Value, seq: Seq) -> Seq:
+    """The elements that an argument of an iterator has in a later state."""
+    if isinstance(value, Ref):
+        return state.cell(value).seq
+    if isinstance(value, IterV) and value.live is not None:
+        return value.live(state)
+    return seq
 
 
 def _zip(run: Run, state: State, args: Arguments, node: ast.Call) -> Value:
@@ -215,12 +249,13 @@ def _zip(run: Run, state: State, args: Arguments, node: ast.Call) -> Value:
     strict = any(k.arg == "strict" and ast.unparse(k.value) == "True" for k in node.keywords)
     for seq in seqs[1:] if strict else ():
         uneven = seqs[0].length != seq.length
-        run.may_raise(state, uneven, "ValueError", node, "zip of unequal lengths")
-    return IterV(zipped(seqs) if seqs else literal([]))
+        run.unsupported(state, "zip of unequal lengths with strict=True", node, uneven)
+    return _iterator(run, state, args, node, lambda now: zipped(now) if now else literal([]))
 
 
 def _reversed(run: Run, state: State, args: Arguments, node: ast.Call) -> Value:
-    return IterV(backwards(elements(run, state, args[0], node)))
+    made_ = _iterator(run, state, args, node, lambda seqs: backwards(seqs[0]))
+    return IterV(made_.seq, None, made_.lists, True)
 
 
 def _copied(kind: str) -> Builtin:

@@ -28,6 +28,7 @@ from refute.verifiers.contracts.program import Found
 from refute.verifiers.contracts.run import Frame, Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.subscripts import item_at, slice_at
+from refute.verifiers.contracts.targets import assign
 from refute.verifiers.contracts.terms import Term, conj, ite, neg
 from refute.verifiers.contracts.values import (
     NO_VALUE,
@@ -43,6 +44,7 @@ from refute.verifiers.contracts.values import (
     UnionV,
     Value,
     concat,
+    iterator,
     literal,
     merge,
 )
@@ -151,6 +153,8 @@ def _items(run: Run, state: State, nodes: list[ast.expr]) -> list[Value]:
     for node in nodes:
         if not isinstance(node, ast.Starred):
             items.append(run.evaluate(state, node))
+            if iterator(items[-1]):
+                run.unsupported(state, "an iterator in a tuple", node)
             continue
         held = sequence(state, run.evaluate(state, node.value))
         if held is None or held[1].items is None:
@@ -333,7 +337,7 @@ def _subscript(run: Run, state: State, node: ast.Subscript) -> Value:
 
 def _walrus(run: Run, state: State, node: ast.NamedExpr) -> Value:
     value = run.evaluate(state, node.value)
-    state.env[node.target.id] = value
+    assign(run, state, node.target, value)
     return value
 
 

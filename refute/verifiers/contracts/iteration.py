@@ -33,13 +33,17 @@ from refute.verifiers.contracts.values import (
 class Iteration:
     """The elements at the indices start, start + 1, … stop - 1; none if stop <= start.
 
-    source: the object iterated over, where it is one that the loop may change.
+    source: the object iterated over, where it is one that the loop may change. live, lists, fixed:
+    as those of an `IterV`.
     """
 
     start: Term
     stop: Term
     at: Callable[[Term], Value]
     source: Ref | None = None
+    live: Callable[[State], Seq] | None = None
+    lists: tuple[int, ...] = ()
+    fixed: bool = False
 
     @property
     def count(self) -> int | None:
@@ -53,6 +57,8 @@ def iterate(run: Run, state: State, value: Value, node: ast.AST) -> Iteration:
     match value:
         case RangeV(start=start, stop=stop, step=1):
             return Iteration(start, stop, IntV)
+        case IterV(seq=seq, live=live, lists=lists, fixed=fixed):
+            return Iteration(0, seq.length, seq.at, None, live, lists, fixed)
         case UnionV():
             seq = _several(run, state, value, node)
         case _:

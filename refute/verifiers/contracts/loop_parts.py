@@ -16,7 +16,7 @@ from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.targets import assign
 from refute.verifiers.contracts.terms import Term, conj, known
-from refute.verifiers.contracts.values import IntV
+from refute.verifiers.contracts.values import IntV, Seq
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +75,10 @@ class Shape:
     def assume_index(self, run: Run, state: State) -> None:
         """What is known of a hidden index anyway."""
 
+    def freeze(self, state: State) -> list[int]:
+        """Let nothing change what the loop goes over, if it must not; addresses of what it was."""
+        return []
+
     def begin_measures(self, run: Run, state: State) -> None:
         """Remember what the length was that the iteration depends on."""
 
@@ -113,6 +117,8 @@ class For(Shape):
     def over(cls, run: Run, state: State, node: ast.For, body: list[ast.stmt], hints: Hints) -> For:
         """The loop over what its iterable is now."""
         iteration = iterate(run, state, run.evaluate(state, node.iter), node.iter)
+        if _late(node):
+            run.unsupported(state, "a loop that changes what its generator computes with", node)
         index = f"index!{node.lineno}.{node.col_offset}"
         state.env[index] = IntV(iteration.start)
         return cls(node, body, hints, iteration, index)
@@ -122,8 +128,26 @@ class For(Shape):
         return self.iteration.count
 
     def _stop(self, state: State) -> Term:
-        source = self.iteration.source
-        return self.iteration.stop if source is None else state.cell(source).seq.length
+        now = self._now(state)
+        return self.iteration.stop if now is None else now.length
+
+    def _now(self, state: State) -> Seq | None:
+        """What the loop goes over as it is now, where it is looked at element by element."""
+        live, source = self.iteration.live, self.iteration.source
+        if source is not None:
+            return state.cell(source).seq
+        return live(state) if live is not None and not self.iteration.fixed else None
+
+    def freeze(self, state: State) -> list[int]:
+        """Let nothing change the lists that an iterator reads late; those it has frozen."""
+        frozen = []
+        for address in self.iteration.lists if self.iteration.fixed else ():
+            cell = state.heap[address]
+            if not cell.frozen:
+                why = "a change of a list that an iterator goes over"
+                state.heap[address] = dataclasses.replace(cell, frozen=why)
+                frozen.append(address)
+        return frozen
 
     def at(self, state: State) -> Term:
         """The hidden index."""
@@ -137,8 +161,8 @@ class For(Shape):
 
     def start(self, run: Run, state: State) -> None:
         """Take the next element."""
-        at, source = self.at(state), self.iteration.source
-        item = self.iteration.at(at) if source is None else state.cell(source).seq.at(at)
+        at, now = self.at(state), self._now(state)
+        item = self.iteration.at(at) if now is None else now.at(at)
         state.env[self.index] = IntV(at + 1)
         assign(run, state, self.node.target, item)
 
@@ -155,9 +179,30 @@ class For(Shape):
     def may_go_on_forever(self, run: Run, state: State, changed: Changed) -> bool:
         """Only if the list that is gone over may grow."""
         source = self.iteration.source
-        if source is None or source.address not in changed.cells:
+        lists = self.iteration.lists if source is None else (source.address,)
+        if not any(address in changed.cells for address in lists):
             return False
         return not run.holds(state, self._stop(state) <= self._length)
+
+
+def _late(node: ast.For) -> bool:
+    """Whether the loop assigns to a variable that a generator it goes over reads each time."""
+    made = [g for g in ast.walk(node.iter) if isinstance(g, ast.GeneratorExp)]
+    read = {n.id for g in made for n in ast.walk(g) if isinstance(n, ast.Name)}
+    stored = {
+        n.id
+        for part in (node.target, *node.body)
+        for n in ast.walk(part)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)
+    }
+    own = {
+        n.id
+        for g in made
+        for c in g.generators
+        for n in ast.walk(c.target)
+        if isinstance(n, ast.Name)
+    }
+    return bool((read - own) & stored)
 
 
 def measures(run: Run, state: State, shape: Shape) -> list[tuple[ast.expr, Term]]:

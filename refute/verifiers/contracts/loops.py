@@ -10,6 +10,7 @@ body changes is found by executing it, so changes through aliases and calls are 
 from __future__ import annotations
 
 import ast
+import dataclasses
 
 from refute.verifiers.contracts.errors import HINT_BROKEN
 from refute.verifiers.contracts.havoc import Changed, changes, forget
@@ -39,12 +40,16 @@ def for_loop(run: Run, state: State, node: ast.For) -> State | None:
 
 
 def _loop(run: Run, state: State, shape: Shape) -> State | None:
+    frozen = shape.freeze(state)
     count = shape.count(state)
     if run.mode.unroll or (count is not None and count <= UNROLLED):
         limit = run.mode.unroll if count is None else max(count, run.mode.unroll)
         normal, broken = _unrolled(run, state, shape, limit)
     else:
         normal, broken = _abstracted(run, state, shape)
+    for left in (*normal, *broken):
+        for address in frozen:
+            left.heap[address] = dataclasses.replace(left.heap[address], frozen="")
     ended = merge_states(normal)
     if ended is not None:
         ended = run.execute(ended, shape.node.orelse)
@@ -82,7 +87,10 @@ def _unrolled(run: Run, state: State, shape: Shape, limit: int) -> tuple[list[St
             break
         inner = current.branch(test)
         if iteration == limit:
-            run.leave(inner, CUT, shape.node)
+            if run.mode.unroll:
+                run.leave(inner, CUT, shape.node)
+            else:
+                run.unsupported(inner, "a list that grows while a loop goes over it", shape.node)
             break
         shape.start(run, inner)
         before = _assert_hints(run, inner, shape.hints, before)

@@ -20,6 +20,7 @@ import z3
 from refute.verifiers.contracts.folds import total
 from refute.verifiers.contracts.iteration import Iteration, iterate
 from refute.verifiers.contracts.kinds import Kind
+from refute.verifiers.contracts.objects import references
 from refute.verifiers.contracts.operators import integer, made, truth
 from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.state import State
@@ -61,6 +62,16 @@ def _assigns(run: Run, state: State, node: Comprehension) -> bool:
     return found
 
 
+@contextlib.contextmanager
+def _kept_as_it_is(run: Run, state: State, over: Iteration, node: ast.AST) -> Any:
+    """What is gone over element by element may not change meanwhile."""
+    lists = (*over.lists, *([over.source.address] if over.source is not None else []))
+    before = [state.heap[a].seq for a in lists]
+    yield
+    if any(state.heap[a].seq is not seq for a, seq in zip(lists, before, strict=True)):
+        run.unsupported(state, f"a change of what is gone over: {_text(node)}", node)
+
+
 def _refuse_effects(run: Run, state: State, inner: State, node: ast.AST) -> None:
     """What is evaluated for any element may not change an object; it is not known how often."""
     if any(inner.heap[a].seq is not cell.seq for a, cell in state.heap.items()):
@@ -82,7 +93,8 @@ def _every(run: Run, state: State, generators: list[ast.comprehension], body: Ju
     first = generators[0]
     over = iterate(run, state, run.evaluate(state, first.iter), first.iter)
     if over.count is not None and over.count <= MOST_EXPANDED:
-        return _expanded(run, state, generators, over, body)
+        with _kept_as_it_is(run, state, over, first.iter):
+            return _expanded(run, state, generators, over, body)
     return _bound(run, state, generators, over, body)
 
 
@@ -190,7 +202,8 @@ def _sum(run: Run, state: State, generators: list[ast.comprehension], element: a
             _refuse_effects(run, state, inner, element)
         return ite(condition, value, 0)
 
-    return total(run.context, over.start, over.stop, summand)
+    with _kept_as_it_is(run, state, over, element):
+        return total(run.context, over.start, over.stop, summand)
 
 
 def list_comprehension(run: Run, state: State, node: ast.ListComp) -> Value:
@@ -200,7 +213,10 @@ def list_comprehension(run: Run, state: State, node: ast.ListComp) -> Value:
 
 def generator(run: Run, state: State, node: ast.GeneratorExp) -> Value:
     """`(… for …)`, evaluated at once; its body has no side effects that could tell."""
-    return IterV(_collected(run, state, node, node.generators))
+    seq = _collected(run, state, node, node.generators)
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    read = [r.address for n in names & state.env.keys() for r in references(state.env[n])]
+    return IterV(seq, None, tuple(sorted(set(read))), True)
 
 
 def _collected(
@@ -214,7 +230,8 @@ def _collected(
     first = generators[0]
     over = iterate(run, state, run.evaluate(state, first.iter), first.iter)
     if over.count is not None and over.count <= 2 * MOST_EXPANDED:
-        return _gathered(run, state, node, generators, over)
+        with _kept_as_it_is(run, state, over, node):
+            return _gathered(run, state, node, generators, over)
     if len(generators) > 1 or (first.ifs and run.context.bound):
         what = f"a comprehension over an unknown number of elements: {_text(node)}"
         run.unsupported(state, what, node)

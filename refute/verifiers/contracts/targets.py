@@ -8,11 +8,14 @@ from refute.verifiers.contracts.iteration import elements
 from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.subscripts import store_item, store_slice
-from refute.verifiers.contracts.values import Value
+from refute.verifiers.contracts.values import Value, iterator
 
 
 def assign(run: Run, state: State, target: ast.expr, value: Value) -> None:
     """`target = value`."""
+    if iterator(value):
+        run.unsupported(state, "an iterator in a variable", target)
+        return
     match target:
         case ast.Name(id=name):
             state.env[name] = value

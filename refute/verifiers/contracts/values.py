@@ -106,9 +106,16 @@ class RangeV(Value):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class IterV(Value):
-    """What enumerate, zip, reversed and a generator give: to be iterated over at once."""
+    """What enumerate, zip, reversed and a generator give: to be iterated over at once.
+
+    live: what it goes over in a later state, where that is more than `seq`; it is looked at element
+    by element. lists: addresses of what it looks at. fixed: whether those may not change meanwhile.
+    """
 
     seq: Seq
+    live: Callable[..., Seq] | None = None
+    lists: tuple[int, ...] = ()
+    fixed: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -132,6 +139,18 @@ class NameV(Value):
 
 NO_VALUE = NoneV()
 UNBOUND = UnboundV()
+
+
+def iterator(value: Value) -> bool:
+    """Whether the value is, or may be, an iterator, which is used up by going over it."""
+    match value:
+        case IterV():
+            return True
+        case TupleV(items=items):
+            return any(map(iterator, items))
+        case UnionV(options=cases):
+            return any(iterator(v) for _, v in cases)
+    return False
 
 
 def literal(items: Sequence[Value]) -> Seq:
@@ -224,7 +243,8 @@ def _merge_alike(condition: Term, then: Value, other: Value) -> Value:
                 ite(condition, then.step, other.step),
             )
         case IterV(), IterV():
-            return IterV(merge_seqs(condition, then.seq, other.seq))
+            seq, lists = merge_seqs(condition, then.seq, other.seq), then.lists + other.lists
+            return IterV(seq, None, lists, True)
     return then
 
 

@@ -214,3 +214,119 @@ def filter_divides(xs: list[int]) -> list[int]:
 @ensure(lambda bits, place, result: result - bits == 1 << place)
 def sets_a_set_bit(bits: int, place: int) -> int:
     return bits | (1 << place)
+
+
+def push(zs: list[int], v: int) -> int:
+    zs.append(v)
+    return len(zs)
+
+
+@require(lambda ys: len(ys) == 0)
+@ensure(lambda ys: len(ys) == 0)
+def effect_in_all(xs: list[int], ys: list[int]) -> None:
+    all(push(ys, x) > 0 for x in xs)
+
+
+@require(lambda ys: len(ys) == 0)
+@ensure(lambda ys: len(ys) == 0)
+def effect_in_sum(xs: list[int], ys: list[int]) -> int:
+    return sum(push(ys, x) for x in xs)
+
+
+@ensure(lambda xs, result: result == 0)
+def assigned_in_any(xs: list[int]) -> int:
+    last = 0
+    any((last := x) > 3 for x in xs)
+    return last
+
+
+@ensure(lambda result: result == 2)
+def pops_what_it_reads() -> int:
+    ys = [1, 2]
+    return len([ys.pop() for _ in ys])
+
+
+@ensure(lambda xs, result: result)
+def ends_before_it_raises(xs: list[int]) -> bool:
+    """Whether all are positive.
+
+    :raises IndexError: if it comes to the end
+    """
+    return all(xs[i] > 0 for i in range(len(xs) + 1))
+
+
+@ensure(lambda xs, result: result == 7)
+def raises_one_of_two(xs: list[int]) -> int:
+    """Seven.
+
+    :raises IndexError: nearly always
+    """
+    try:
+        sum(1 // xs[i] for i in range(len(xs) + 1))
+    except ZeroDivisionError:
+        return 8
+    return 7
+
+
+@ensure(lambda xs, result: result == sum(xs))
+def binds_late(xs: list[int]) -> int:
+    k = 0
+    made = (x + k for x in xs)
+    k = 5
+    return sum(made)
+
+
+@ensure(lambda xs, result: result == 2 * sum(xs))
+def used_up(xs: list[int]) -> int:
+    made = (x for x in xs)
+    return sum(made) + sum(made)
+
+
+def twice(numbers: list[int]) -> int:
+    return sum(numbers) + sum(numbers)
+
+
+@ensure(lambda xs, result: result == 2 * sum(x for x in xs))
+def used_up_elsewhere(xs: list[int]) -> int:
+    return twice(x for x in xs)
+
+
+@require(lambda xs: all(x >= 0 for x in xs))
+@ensure(lambda result: result >= 0)
+def zip_looks_late(xs: list[int]) -> int:
+    total = 0
+    for a, b in zip(xs, xs, strict=False):
+        if a == 3:
+            xs[-1] = -100
+        total += b
+    return total
+
+
+@ensure(lambda xs, result: result == xs)
+def generator_looks_late(xs: list[int]) -> list[int]:
+    out: list[int] = []
+    for y in (x for x in xs):
+        if y == 3:
+            xs[-1] = 7
+        out.append(y)
+    return out
+
+
+@ensure(lambda xs, result: result == sum(xs))
+def generator_reads_a_variable(xs: list[int]) -> int:
+    k = total = 0
+    for y in (x + k for x in xs):
+        total += y
+        k = 5
+    return total
+
+
+@ensure(lambda flag, result: result == 2)
+def grows_under_the_loop(flag: bool) -> int:
+    ys = [1, 2]
+    rounds = 0
+    for _ in ys:
+        if flag and len(ys) < 5:
+            ys.append(3)
+        rounds += 1
+    return rounds
