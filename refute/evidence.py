@@ -234,7 +234,19 @@ def merge(parts: Sequence[Evidence]) -> Evidence:
         disputes=tuple(dict.fromkeys((*best.disputes, *disputes))),
         parts=tuple(parts),
         reason=_merged_reason(best, parts),
+        assumptions=(*best.assumptions, *_untried(best, parts)),
     )
+
+
+def _untried(best: Evidence, parts: Sequence[Evidence]) -> tuple[str, ...]:
+    """What a proof assumes if those who doubted it found no case to try: that there is one."""
+    doubters = [p for p in parts if p is not best and not p.reason.startswith("declined")]
+    if best.verdict is not Verdict.PROVED or best.existential or not doubters:
+        return ()
+    if any(p.tried or p.verdict is Verdict.PROVED for p in doubters):
+        return ()
+    who = ", ".join(dict.fromkeys(p.engine for p in doubters))
+    return (f"that any input satisfies what is required; {who} found none to try",)
 
 
 def _contradicts(part: Evidence, best: Evidence) -> bool:

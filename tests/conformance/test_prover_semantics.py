@@ -26,8 +26,8 @@ from refute.verifiers.contracts import (
     expressions,
     havoc,
     inlining,
+    integers,
     loops,
-    operators,
     subscripts,
 )
 from refute.verifiers.contracts.run import Mode, Refused
@@ -107,9 +107,9 @@ def test_a_function_does_what_cpython_does(name: str, mode: Mode) -> None:
 PLANTED: list[tuple[str, Any, str, Callable[..., Any], str, Case, Mode]] = [
     (
         "division rounds towards zero",
-        operators,
-        "floor_div",
-        lambda left, right: left / right,
+        integers,
+        "divide",
+        lambda context, left, right: left / right,
         "return a // b",
         one(a=7, b=-2),
         UNROLL,

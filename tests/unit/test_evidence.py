@@ -189,3 +189,13 @@ def test_evidence_on_different_claims_is_not_merged() -> None:
         merge([evidence(SURVIVED), other])
     with pytest.raises(IllegalEvidence, match="cannot merge"):
         merge([])
+
+
+def test_a_proof_that_nobody_found_an_input_for_says_so() -> None:
+    proof = evidence(PROVED, "prover", assumptions=("x",))
+    idle = evidence(UNKNOWN, "sampling", reason="vacuous: all 9 cases were discarded")
+    away = evidence(UNKNOWN, "other", reason="declined: takes 'x' statements")
+    said = merge([proof, idle, away]).assumptions
+    assert said == ("x", "that any input satisfies what is required; sampling found none to try")
+    assert merge([proof, away]).assumptions == ("x",)
+    assert merge([proof, idle, evidence(SURVIVED, "fuzzer", tried=3)]).assumptions == ("x",)
