@@ -33,6 +33,7 @@ DEFECTS = {
         "settles": ("repeats its last 2 steps", 2, 0),
     },
     "Goes": {"leaves": ("repeats its last 2 steps", 2, 0)},
+    "Avoids": {"leaves": ("repeats its last 2 steps", 2, 0)},
     "Starves": {"each": ("each(P0) is False", 2, 0)},
     "Impolite": {"gets_in": ("gets_in(0) is False", 2, 0)},
 }

@@ -20,6 +20,7 @@ from refute.machine import (
     exists,
     fair,
     for_all,
+    implies,
     infinitely_often,
     leads_to,
     process,
@@ -115,6 +116,40 @@ class Leaves(Machine):
     @temporal
     def leaves(self) -> Formula:
         return eventually(lambda: self.out)
+
+
+class Avoids(Machine):
+    """Planted: the way out is strongly fair, but one may stay where it is never open."""
+
+    at: Var[Small] = var(0)
+
+    @action(fair="weak")
+    def step(self) -> None:
+        when(self.at < 2)
+        self.at = 1 - self.at
+
+    @action
+    def wander(self) -> None:
+        when(self.at == 1)
+        self.at = 2
+
+    @action
+    def back(self) -> None:
+        when(self.at == 2)
+        self.at = 1
+
+    @action(fair="strong")
+    def leave(self) -> None:
+        when(self.at == 2)
+        self.at = 3
+
+    @temporal
+    def leaves(self) -> Formula:
+        return eventually(lambda: self.at == 3)
+
+    @temporal
+    def leaves_from_there(self) -> Formula:
+        return implies(infinitely_often(lambda: self.at == 2), eventually(lambda: self.at == 3))
 
 
 class Starves(Machine):
