@@ -107,7 +107,8 @@ def _state(context: Context, fold: _Sum, term: Term, low: Term, high: Term) -> N
                 _additive(context, fold, (low, high, term), (begin, end, held))
             else:
                 _extensional(context, (fold, low, high, term), (other, begin, end, held))
-    fold.terms.append((low, high, term))
+                _extensional(context, (fold, low, last, without_last), (other, begin, end, held))
+    fold.terms += [(low, last, without_last), (low, high, term)]
 
 
 def _all_folds(context: Context) -> list[_Sum]:
@@ -116,15 +117,25 @@ def _all_folds(context: Context) -> list[_Sum]:
 
 
 def _recurrence(context: Context, fold: _Sum) -> None:
-    """The recurrence for all ends, for a sum whose ends or summand are under a quantifier."""
+    """The recurrence for all ends, for a sum whose ends or summand are under a quantifier.
+
+    What it is reduced to is the same sum by another name, so that one step asks for no further one.
+    """
     key = f"recurrence{fold.body.get_id()}"
     if key in context.memory:
         return
     context.memory[key] = fold
+    ended = z3.Function(f"{fold.symbol.name()}.ended", *_sorts(fold))
     with context.binding() as low, context.binding() as high:
         term = fold.over(low, high)
-        step = z3.If(high <= low, 0, fold.over(low, high - 1) + fold.at(high - 1))
-        context.define(term == step, term)
+        before = ended(low, high - 1, *fold.outer)
+        step = z3.If(high <= low, 0, before + fold.at(high - 1))
+        context.define(z3.And(term == step, term == ended(low, high, *fold.outer)), term)
+
+
+def _sorts(fold: _Sum) -> list[Term]:
+    domain = [fold.symbol.domain(i) for i in range(fold.symbol.arity())]
+    return [*domain, fold.symbol.range()]
 
 
 def _additive(

@@ -19,6 +19,7 @@ from refute.verifiers.contracts.run import Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.terms import (
     Term,
+    conj,
     disj,
     ite,
     known,
@@ -97,10 +98,23 @@ def bounds(
         terms.append(term)
     start = 0 if terms[0] is None else clipped(terms[0], length)
     stop = length if terms[1] is None else clipped(terms[1], length)
+    low, high = 0 if terms[0] is None else terms[0], length if terms[1] is None else terms[1]
+    if run.context.bound and terms[2] is None and _inside(run, state, low, high, length):
+        return low, high - low
     if _step(terms[2]) != 1:
         run.unsupported(state, "a slice with a step", node)
         return None
     return start, maximum(0, stop - start) if not _same_start(start) else maximum(0, stop)
+
+
+def _inside(run: Run, state: State, low: Term, high: Term, length: Term) -> bool:
+    """Whether the ends of a slice lie in the whole and in order, so that they can stay as they are.
+
+    Under a quantifier this decides what Z3 finds again: it knows no pattern with a choice in it.
+    """
+    if known(low) and known(high):
+        return False
+    return run.holds(state, conj([low >= 0, low <= high, high <= length]))
 
 
 def _same_start(start: Term) -> bool:
