@@ -186,3 +186,47 @@ def test_a_solver_that_takes_too_long_is_unknown_within_the_budget() -> None:
     evidence = judged("unknown:cubes", Prover(), Budget(cases=10, cpu_s=3.0, wall_s=6.0))
     assert evidence.verdict is Verdict.UNKNOWN
     assert evidence.cost.wall_s < 12
+
+
+UNFIT = {
+    "a condition that changes an object": """
+@require(lambda xs: xs.append(1) is None)
+@ensure(lambda xs, result: result > 0)
+def f(xs: list[int]) -> int:
+    return len(xs)
+""",
+    "the snapshot": """
+@snapshot(lambda xs: xs.pop() if xs else 0, name="last")
+@ensure(lambda xs, OLD, result: result >= 0)
+def f(xs: list[int]) -> int:
+    return len(xs)
+""",
+}
+
+
+@pytest.mark.parametrize("text", UNFIT.values(), ids=list(UNFIT))
+def test_conditions_that_change_what_they_speak_of_prove_nothing(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "unfit.py"
+    path.write_text("from icontract import ensure, require, snapshot\n" + text)
+    said = answer(path, "f")
+    assert said["status"] == "unknown"
+    assert "a condition that changes an object is not supported, at unfit.py:3" in said["reason"]
+
+
+@pytest.mark.parametrize(
+    ("first", "verdict", "told"),
+    [
+        ("raise SystemExit(3)", Verdict.UNKNOWN, "cannot be loaded: SystemExit: 3"),
+        ("import not_installed_here", Verdict.PROVED, "No module named 'not_installed_here'"),
+    ],
+)
+def test_a_module_that_cannot_be_loaded_has_no_proved_functions(
+    tmp_path: Path, first: str, verdict: Verdict, told: str
+) -> None:
+    text = f"from icontract import ensure\n{first}\n\n\n"
+    text += "@ensure(lambda x, result: result == x)\ndef f(x: int) -> int:\n    return x\n"
+    (tmp_path / "late.py").write_text(text)
+    made = claim("late", MeetsContract("late:f"))
+    finding = Prover().run([made], BUDGET, Site(tmp_path, tmp_path, (".",)), lambda _: None)[0]
+    assert finding.verdict is verdict
+    assert told in f"{finding.reason} {finding.assumptions}"

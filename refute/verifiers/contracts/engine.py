@@ -33,6 +33,8 @@ NAME = "prover (Z3)"
 VERSION = "1"
 PROVE = "refute.verifiers.contracts.inside:prove"
 UNPROVED = "the contract of "  # how an assumption begins that is a callee's contract
+LOAD = "refute.specs.answers:load"
+LOAD_S = 5.0  # wall seconds after which a module does not load
 WORKING = 0.9  # share of the time after which the worker should have answered by itself
 MOST_WALL_S = 60.0
 
@@ -101,6 +103,8 @@ class Prover:
                 self.name, self.version, Verdict.UNKNOWN, reason, isolation=isolation, cost=cost
             )
         finding = self._finding(reading, answer, cost, isolation, budget)
+        if finding.verdict is Verdict.PROVED:
+            finding = _if_it_loads(finding, claim, site, Limits.from_budget(budget))
         if site.subject_tree != site.spec_tree:
             finding = _without_promises_of_its_own(finding)
         cases = [case for case in answer["cases"] if reading.admits(case)]
@@ -170,6 +174,24 @@ class Prover:
             )
         reason = f"{finding.reason}; of {len(cases)} inputs tried for it, none broke the contract"
         return dataclasses.replace(finding, reason=reason, cost=cost)
+
+
+def _if_it_loads(finding: Finding, claim: Claim, site: Site, limits: Limits) -> Finding:
+    """A proof about a function that is there once its module is imported.
+
+    What is not installed here may be so elsewhere, and is an assumption.
+    """
+    with site.subject_worker(claim, limits) as worker:
+        outcome = worker.call(LOAD, claim.subject, timeout_s=min(LOAD_S, limits.wall_s))
+    if outcome.kind == "returned":
+        return finding
+    what = outcome.message or says(outcome)
+    if outcome.error == "ModuleNotFoundError":
+        assumption = f"that the module of {claim.subject} can be loaded; here there is {what}"
+        return dataclasses.replace(finding, assumptions=(*finding.assumptions, assumption))
+    reason = f"proved, but the module of {claim.subject} cannot be loaded: "
+    reason += f"{outcome.error}: {what}" if outcome.error else what
+    return dataclasses.replace(finding, verdict=Verdict.UNKNOWN, reason=reason)
 
 
 def _without_promises_of_its_own(finding: Finding) -> Finding:

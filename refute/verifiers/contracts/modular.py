@@ -8,7 +8,9 @@ of the arguments may not be changed any more, nor may they.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 
 from refute.specs.contract_source import Condition, Contract
 from refute.verifiers.contracts.annotations import NoKind, annotated
@@ -75,10 +77,19 @@ def condition_holds(
     """Whether a condition of a contract holds of these values; exceptions leave the state."""
     before, state.env = state.env, dict(env)
     try:
-        with run.inside(frame):
+        with run.inside(frame), unchanged(run, state, condition):
             return truth(run, state, run.evaluate(state, condition))
     finally:
         state.env = before
+
+
+@contextlib.contextmanager
+def unchanged(run: Run, state: State, condition: ast.expr) -> Iterator[None]:
+    """Refuse a condition that changes an object: it would hold of another one than was given."""
+    seqs = {address: cell.seq for address, cell in state.heap.items()}
+    yield
+    if any(state.heap[address].seq is not seq for address, seq in seqs.items()):
+        raise run.refuse("a condition that changes an object", condition)
 
 
 def _check_kinds(

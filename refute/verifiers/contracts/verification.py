@@ -18,7 +18,7 @@ from refute.verifiers.contracts.binding import NoBinding, bind
 from refute.verifiers.contracts.errors import HINT_BROKEN, catches
 from refute.verifiers.contracts.expressions import evaluate
 from refute.verifiers.contracts.kinds import Kind, fits
-from refute.verifiers.contracts.modular import condition_holds, function_measure
+from refute.verifiers.contracts.modular import condition_holds, function_measure, unchanged
 from refute.verifiers.contracts.objects import fresh_object
 from refute.verifiers.contracts.operators import number
 from refute.verifiers.contracts.program import Found, Module, Program
@@ -124,7 +124,8 @@ def _snapshots(
     state.env = dict(arguments)
     with run.inside(frame):
         for snapshot in contract.snapshots:
-            old[f"OLD.{snapshot.name}"] = run.evaluate(state, snapshot.expression)
+            with unchanged(run, state, snapshot.expression):
+                old[f"OLD.{snapshot.name}"] = run.evaluate(state, snapshot.expression)
     return old
 
 
