@@ -409,7 +409,8 @@ def disagreement(verified: Verified, case: Case, did: Did, exact: bool) -> str:
         if z3.unknown in (possible, besides):
             return ""
         agrees = agrees or possible == z3.sat
-        others += [label] if besides == z3.sat else []
+        unbound = {label, did.kind} <= {"NameError", "UnboundLocalError"}
+        others += [label] if besides == z3.sat and not unbound else []
     if not agrees:
         return f"{did.kind} {did.value!r} {did.after} is not possible; possible: {others}"
     return f"possible besides {did.kind} {did.value!r}: {others}" if others else ""

@@ -85,7 +85,7 @@ def _name(run: Run, state: State, node: ast.Name) -> Value:
     if node.id in state.env:
         return _bound(run, state, node)
     if node.id in run.frame.locals_:
-        run.may_raise(state, True, "UnboundLocalError", node, node.id)
+        _unbound(run, state, True, node)
         return NO_VALUE
     return _global(run, state, run.program.lookup(run.frame.module, node.id), node)
 
@@ -95,13 +95,20 @@ def _bound(run: Run, state: State, node: ast.Name) -> Value:
     cases = value.options if isinstance(value, UnionV) else ((True, value),)
     for condition, option in cases:
         if isinstance(option, UnboundV):
-            run.may_raise(state, condition, "UnboundLocalError", node, node.id)
+            _unbound(run, state, condition, node)
     kept = [(c, v) for c, v in cases if not isinstance(v, UnboundV)]
     if not kept:
         return NO_VALUE
     if len(kept) == 1:
         return kept[0][1]
     return value if len(kept) == len(cases) else UnionV(tuple(kept))
+
+
+def _unbound(run: Run, state: State, condition: Term, node: ast.Name) -> None:
+    """A local without a value; in a comprehension it is a NameError, of which the other is one."""
+    outer = conj([condition, run.context.condition("comprehension")])
+    run.may_raise(state, outer, "NameError", node, node.id)
+    run.may_raise(state, condition, "UnboundLocalError", node, node.id)
 
 
 def _global(run: Run, state: State, found: Found, node: ast.AST) -> Value:
