@@ -122,7 +122,7 @@ class Where:
         return f"{self.file}:{self.line}"
 
 
-REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*\Z")
+REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*\Z")
 
 
 def is_command(subject: str) -> bool:

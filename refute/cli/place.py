@@ -80,7 +80,7 @@ def _readable_python(path: Path) -> Path:
             f"{path} {problem}",
             thing="file",
             value=path,
-            next_step="give a Python file with machines or claims, e.g. spec.py or spec.py:Name",
+            next_step="give a file of machines, claims or contracts, as spec.py or spec.py:Name",
         )
     try:
         data = path.read_bytes() if path.stat().st_size <= LARGEST else b"\0"
@@ -93,6 +93,6 @@ def _readable_python(path: Path) -> Path:
             f"{path} is not text",
             thing="file",
             value=path,
-            next_step="give a Python file with machines or claims",
+            next_step="give a Python file with machines, claims or contracts",
         )
     return path.resolve()

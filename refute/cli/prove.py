@@ -12,6 +12,7 @@ import dataclasses
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
 from refute.site import Site
 from refute.specs.contract import MeetsContract
-from refute.specs.contract_names import definitions
+from refute.specs.contract_names import definitions, inner_definitions
 from refute.specs.contract_source import contracts_in
 
 EXAMPLES = """
@@ -113,10 +114,11 @@ def groups_of(targets: Sequence[str]) -> list[Group]:
 
 
 def _claims(place: Place, name: str) -> list[Claim]:
-    module = parse((place.tree / place.file).read_bytes())
+    source = (place.tree / place.file).read_bytes()
+    module = parse(source)
     if module is None:
         raise UnreadableInput(
-            f"{place.file} is not Python that can be parsed",
+            f"{place.file} is not Python that can be parsed{_where(source)}",
             thing="FILE",
             value=place.file,
             next_step="repair the file",
@@ -126,6 +128,21 @@ def _claims(place: Place, name: str) -> list[Claim]:
     if not chosen:
         raise _nothing(place, name, module, [qualname for qualname, _ in found])
     return [_claim(place, qualname, line) for qualname, line in dict(chosen).items()]
+
+
+def _where(source: bytes) -> str:
+    """What stands in the way of parsing, with the line, where Python says so."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        return f": line {error.lineno}: {error.msg}" if error.lineno else f": {error.msg}"
+    except (RecursionError, MemoryError):
+        return ": it is nested too deeply"
+    except ValueError as error:
+        return f": {error}"
+    return ""
 
 
 def _claim(place: Place, qualname: str, line: int) -> Claim:
@@ -139,7 +156,7 @@ def _claim(place: Place, qualname: str, line: int) -> Claim:
 
 
 def _nothing(place: Place, name: str, module: ast.Module, named: Sequence[str]) -> UsageError:
-    known = [qualname for qualname, _ in definitions(module)]
+    known = [qualname for qualname, _ in (*definitions(module), *inner_definitions(module))]
     if name and name not in known:
         return UsageError(
             f"{place.file} has no function called {name!r}",

@@ -112,6 +112,22 @@ def definitions(module: ast.Module) -> Iterator[tuple[str, Definition]]:
     yield from _definitions(module.body, "")
 
 
+def inner_definitions(module: ast.Module) -> Iterator[tuple[str, Definition]]:
+    """(qualname, node) of those that are inside of a function, named `outer.inner`."""
+    for name, node in definitions(module):
+        if not isinstance(node, ast.ClassDef):
+            yield from _inside(node, f"{name}.")
+
+
+def _inside(node: ast.AST, prefix: str) -> Iterator[tuple[str, Definition]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Definition):
+            yield prefix + child.name, child
+            yield from _inside(child, f"{prefix}{child.name}.")
+        elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _inside(child, prefix)
+
+
 def _definitions(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, Definition]]:
     for node in statements(body):
         if isinstance(node, Definition):

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from refute.closure import parse
 from refute.errors import Unsupported
-from refute.specs.contract_names import Names, definitions, names_of
+from refute.specs.contract_names import Names, definitions, inner_definitions, names_of
 
 RESULT, OLD = "result", "OLD"
 _RAISES = re.compile(r"^\s*:raises?\s+([\w.]+(?:\s*,\s*[\w.]+)*)\s*:", re.MULTILINE)
@@ -121,12 +121,13 @@ def contract_in(module: ast.Module, path: str, qualname: str) -> Contract:
 def contracts_in(module: ast.Module) -> list[tuple[str, int]]:
     """(qualname, line) of every function and method of the module that has a contract, in order.
 
+    Those inside of functions come last, as `outer.inner`, so that none is left out silently.
     A class with an `icontract.invariant` is named too, because that is a contract of its methods.
     """
     names = names_of(module)
     return [
         (qualname, node.lineno)
-        for qualname, node in definitions(module)
+        for qualname, node in (*definitions(module), *inner_definitions(module))
         if any(names.is_contract(d) for d in node.decorator_list)
     ]
 
@@ -135,6 +136,10 @@ def function_in(module: ast.Module, path: str, qualname: str) -> ast.FunctionDef
     """The only definition of that name at the top of the module. Raises Unsupported."""
     found = [node for name, node in definitions(module) if name == qualname]
     if not found:
+        for name, inside in inner_definitions(module):
+            if name == qualname:
+                what = f"{qualname!r} is defined inside of a function, which is not supported"
+                refuse(path, inside.lineno, what, "define it at the top of the module")
         refuse(path, 1, f"there is no function {qualname!r} in the file", "name one that is there")
     node = found[-1]
     if len(found) > 1:

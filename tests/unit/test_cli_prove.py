@@ -138,3 +138,29 @@ def test_an_interrupt_keeps_what_is_known(
     assert "interrupted: this is what was known by then" in text
     assert "PROVED     m.py:right meets its contract" in text
     assert text.count(": interrupted before it was judged") == 2
+
+
+def test_a_contract_inside_of_a_function_is_named_with_its_line(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "from icontract import ensure\n\n\ndef outer():\n    if True:\n"
+    text += "        @ensure(lambda x, result: result == x)\n"
+    text += "        def inner(x: int) -> int:\n            return x\n"
+    (tree / "nested.py").write_text(text, encoding="utf-8")
+    assert main(["prove", str(tree / "nested.py")]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "nested.py:7: 'outer.inner' is defined inside of a function" in said
+
+
+def test_names_may_be_of_any_letters(tree: Path) -> None:
+    text = "from icontract import ensure\n\n\n@ensure(lambda zahl, result: result == zahl)\n"
+    text += "def größe(zahl: int) -> int:\n    return zahl\n"
+    (tree / "maß.py").write_text(text, encoding="utf-8")
+    (group,) = groups_of([str(tree / "maß.py")])
+    assert [c.statement.subject for c in group.claims] == ["maß:größe"]
+
+
+def test_what_cannot_be_parsed_is_named_with_its_line(tree: Path) -> None:
+    (tree / "torn.py").write_text("x = 1\ndef f(:\n", encoding="utf-8")
+    with pytest.raises(UnreadableInput, match="line 2: invalid syntax"):
+        groups_of([str(tree / "torn.py")])
