@@ -84,6 +84,21 @@ def test_a_constraint_that_is_not_kept_is_found() -> None:
 
 
 @pytest.mark.parametrize(
+    ("engine", "features", "mentions"),
+    [
+        ("keeps_some", ["unique", "not-null", "violation"], "), ("),
+        ("separates_otherwise", ["aggregate", "group-concat"], "GROUP_CONCAT("),
+    ],
+)
+def test_what_needs_few_features_is_found_with_them(
+    engine: str, features: list[str], mentions: str
+) -> None:
+    case = broken(judged(engine, cases=600, features=features))
+    assert case["as"] == "rows"
+    assert mentions in "\n".join([*case["setup"], case["query"]])
+
+
+@pytest.mark.parametrize(
     ("engine", "observed"),
     [
         ("raises", "builtins.KeyError, which is no DB-API error"),

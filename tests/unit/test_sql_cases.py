@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -23,7 +24,7 @@ from refute.fuzz.sql.features import (
 )
 from refute.fuzz.sql.queries import cases, featured
 from refute.fuzz.sql.reduction import simpler, size
-from refute.fuzz.sql.schema import Shape
+from refute.fuzz.sql.schema import Shape, make_schema
 from refute.fuzz.sql.text import read, write
 from refute.oracles.sql.sqlite import SQLite
 from refute.plain import Plain
@@ -86,6 +87,13 @@ def test_every_feature_is_generated_and_most_queries_return_rows() -> None:
     assert min(seen.values()) >= 3
     assert rows >= 165
     assert errors <= 4
+
+
+def test_some_columns_hold_values_that_are_nearly_equal() -> None:
+    rng = random.Random(1)
+    setups = ["\n".join(make_schema(rng, ALL).statements()) for _ in range(600)]
+    for near in (("'é'", "'É'"), ("'a'", "' a'"), (str(2**53), str(2**53 + 1))):
+        assert any(all(text in setup for text in near) for setup in setups), near
 
 
 def test_each_feature_has_small_queries_of_its_own() -> None:

@@ -92,6 +92,22 @@ def test_any_answer_of_sqlite_in_another_order_is_right(
     assert status(setup, query, rows) == "same"
 
 
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ([["21,30,10,20"]], "same"),
+        ([["10, 20, 21, 30"]], "different"),
+        ([["10,20,21"]], "different"),
+        ([[None]], "different"),
+    ],
+)
+def test_only_the_order_inside_a_concatenation_is_open(rows: list[Any], wanted: str) -> None:
+    query = "SELECT GROUP_CONCAT(b) FILTER(WHERE b > 1) AS c FROM t"
+    assert status(NUMBERS, "SELECT GROUP_CONCAT(b) FROM t", rows) == wanted
+    assert status(NUMBERS, query, rows) == wanted
+    assert status(NUMBERS, "SELECT SUBSTR(GROUP_CONCAT(b), 1, 2) FROM t", [["x"]]) == "open"
+
+
 def test_rows_that_were_refused_do_not_hide_what_is_open() -> None:
     setup = ["CREATE TABLE t (a NUMERIC NOT NULL)", "INSERT INTO t VALUES (1), (0.5), (2)"]
     setup.append("INSERT INTO t VALUES (NULL)")

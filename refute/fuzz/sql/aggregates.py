@@ -55,7 +55,7 @@ def aggregate(writer: Writer, family: str) -> Node:
 
 def _call(writer: Writer, family: str) -> Node:
     if family == "text" and writer.turns_to("group-concat", 0.15):
-        comma = exp.Literal(this=",", is_string=True)
+        comma = exp.Literal(this=",", is_string=True) if writer.chance(0.7) else None
         return exp.GroupConcat(this=_argument(writer, "text"), separator=comma)
     if family == "number" and writer.turns_to("total", 0.12):
         return exp.Anonymous(this="TOTAL", expressions=[_argument(writer, "number")])

@@ -18,6 +18,8 @@ from refute.plain import Plain
 
 NULLS = 0.3  # of the values in columns that take them
 EDGES = 0.12  # of the other values
+THEMED = {"TEXT": 0.25, "INTEGER": 0.05}  # of the columns of that type
+TOGETHER = 0.5  # of the rows that are refused, in one INSERT with a row that would be accepted
 
 INTEGERS = (0, 1, 2, 3, -1, 5, 10)
 INTEGER_EDGES = (2**31 - 1, -(2**31), 2**31, 2**32, 2**53 + 1, 2**63 - 1, -(2**63), 100, -7)
@@ -50,6 +52,16 @@ POOLS: dict[str, tuple[tuple[Plain, ...], tuple[Plain, ...]]] = {
     "NUMERIC": ((*INTEGERS[:4], 0.5, 1.5), (*INTEGER_EDGES[:4], *REAL_EDGES[:4])),
     "": ((0, 1, "a", "1", 1.0, 2, "b"), ("", "A", -0.5, 2**31, "1.0", 10, "10")),
 }
+# Values that differ from each other in one way only; some columns hold nothing else.
+THEMES: dict[str, tuple[tuple[Plain, ...], ...]] = {
+    "TEXT": (
+        ("é", "É", "e", "E", "éA"),
+        ("a", " a", "a ", "A ", ""),
+        ("10", "9", "1e1", " 10", "10.0"),
+        ("%", "_", "a%", "a_b", "aXb"),
+    ),
+    "INTEGER": ((2**53, 2**53 + 1, 2**53 - 1, 2**53 + 2),),
+}
 CONVERTED: dict[str, tuple[Plain, ...]] = {
     "INTEGER": ("1", "2.0", "x", 1.0, 1.5, "", " 3 "),
     "REAL": (1, "1.5", "x", 2**53, "", 3),
@@ -72,6 +84,7 @@ class Column:
     not_null: bool = False
     key: str = ""  # "PRIMARY KEY" or "UNIQUE"
     default: Plain = None
+    theme: tuple[Plain, ...] = ()  # what it holds; empty for values of all kinds
 
     @property
     def family(self) -> str:
@@ -81,12 +94,12 @@ class Column:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table with its rows; `refused` are rows that break one of its constraints."""
+    """A table with its rows; `refused` are INSERTs that break one of its constraints."""
 
     name: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Plain, ...], ...]
-    refused: tuple[tuple[Plain, ...], ...] = ()
+    refused: tuple[tuple[tuple[Plain, ...], ...], ...] = ()
 
     def values(self, column: Column) -> list[Plain]:
         """The values of one column that are not NULL."""
@@ -133,10 +146,12 @@ def _table(rng: random.Random, shape: Shape, name: str) -> Table:
         columns[0] = dataclasses.replace(columns[0], key="PRIMARY KEY", default=None)
     many = 0 if rng.random() < 0.08 else rng.randint(min(2, shape.rows), shape.rows)
     kept = list(_rows(rng, shape, columns, many))
-    refused: tuple[tuple[Plain, ...], ...] = ()
+    refused: list[tuple[tuple[Plain, ...], ...]] = []
     if shape.has(rng, "violation", 0.25):
-        refused = tuple(_breaking(rng, columns, kept))
-    return Table(name, tuple(columns), tuple(kept), refused)
+        for row in _breaking(rng, columns, kept):
+            before = [kept.pop()] if len(kept) > 1 and rng.random() < TOGETHER else []
+            refused.append((*before, row))  # of such a statement nothing may stay
+    return Table(name, tuple(columns), tuple(kept), tuple(refused))
 
 
 def _column(rng: random.Random, shape: Shape, name: str) -> Column:
@@ -148,6 +163,7 @@ def _column(rng: random.Random, shape: Shape, name: str) -> Column:
         kind = rng.choice(TYPES_OF_TEXT if shape.often == "column-collate" else TYPES)
     collated = kind == "TEXT" and shape.has(rng, "column-collate", 0.25)
     default = shape.has(rng, "default", 0.1)
+    themes = THEMES[kind] if rng.random() < THEMED.get(kind, 0.0) else ()
     return Column(
         name,
         kind,
@@ -155,6 +171,7 @@ def _column(rng: random.Random, shape: Shape, name: str) -> Column:
         not_null=shape.has(rng, "not-null", 0.12),
         key="UNIQUE" if shape.has(rng, "unique", 0.08) else "",
         default=rng.choice(POOLS[kind][0]) if default else None,
+        theme=rng.choice(themes) if themes else (),
     )
 
 
@@ -181,7 +198,7 @@ def _value(rng: random.Random, shape: Shape, column: Column) -> Plain:
     plain_key = column.key == "PRIMARY KEY" and column.type == "INTEGER"
     if not plain_key and shape.has(rng, "conversion", 0.06):
         return rng.choice(CONVERTED.get(column.type, POOLS[column.type][1]))
-    usual, edges = POOLS[column.type]
+    usual, edges = (column.theme, column.theme) if column.theme else POOLS[column.type]
     return rng.choice(edges if rng.random() < EDGES else usual)
 
 
@@ -234,8 +251,8 @@ def _statements(table: Table) -> Iterator[Node]:
     yield exp.Create(kind="TABLE", this=exp.Schema(this=name, expressions=parts))
     if table.rows:
         yield _insert(table, table.rows)
-    for row in table.refused:
-        yield _insert(table, [row])
+    for rows in table.refused:
+        yield _insert(table, rows)
 
 
 def _insert(table: Table, rows: Sequence[Sequence[Plain]]) -> Node:

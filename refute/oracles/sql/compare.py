@@ -11,7 +11,8 @@
   EXCEPT may keep any.
 * Where SQLite's own answer changes when it works in another order (`refute.oracles.sql.variants`),
   each of its answers is right. If they only differ in which of several equal values stands for all
-  of them, other answers may differ in that too; else any other answer is open, and says nothing.
+  of them, or in the order inside of a GROUP_CONCAT, other answers may differ in that too; else any
+  other answer is open, and says nothing.
 
 Where SQLite ends with an error, nothing is compared, with one exception: an integer SUM that leaves
 64 bits is an error by its documentation, so an engine that answers with rows is wrong. That is only
@@ -102,6 +103,12 @@ class _Comparison:
             if window.accepts(self.left, loose):
                 return SAME
             return Compared("different", self._difference(window))
+        if _shows_concatenations(self.query) and all(
+            w is not None and w.accepts(self.right, _letters) for w in windows
+        ):
+            if window.accepts(self.left, _letters):
+                return SAME
+            return Compared("different", self._difference(window))
         return Compared("open", "SQLite's own answer depends on the order of rows")
 
     def _keeps_other_duplicates(self) -> bool:
@@ -125,6 +132,20 @@ class _Comparison:
 def _numerically(row: Row) -> Row:
     """Equal for rows whose values differ at most in being 5 or 5.0."""
     return tuple(row)
+
+
+def _letters(row: Row) -> Row:
+    """Equal for rows whose texts have the same letters, as those of GROUP_CONCAT in any order."""
+    return tuple("".join(sorted(v)) if type(v) is str else v for v in row)
+
+
+def _shows_concatenations(query: Node) -> bool:
+    """Whether GROUP_CONCAT is used, and only for columns of the result as they are."""
+    found = list(query.find_all(exp.GroupConcat))
+    shown = query.expressions if isinstance(query, exp.Select) else []
+    plain = [output.unalias() for output in shown]
+    plain += [output.this for output in plain if isinstance(output, exp.Filter)]
+    return bool(found) and all(any(node is output for output in plain) for node in found)
 
 
 def _shows_other_types(query: Node) -> bool:

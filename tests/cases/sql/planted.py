@@ -294,6 +294,20 @@ class ForgetsUnique(Sound):
         return sql.replace(" UNIQUE", "") if sql.startswith("CREATE") else sql
 
 
+class KeepsSome(Sound):
+    """Of an INSERT that is refused, the rows before the bad one stay."""
+
+    def rewrite(self, sql: str) -> str:
+        return sql.replace("INSERT INTO", "INSERT OR FAIL INTO")
+
+
+class SeparatesOtherwise(Sound):
+    """GROUP_CONCAT without a separator uses another one than a comma."""
+
+    def rewrite(self, sql: str) -> str:
+        return re.sub(r"GROUP_CONCAT\((\w+\.\w+)\)", r"GROUP_CONCAT(\1, ', ')", sql)
+
+
 class Remembers(Sound):
     """From the third query on a connection, the last row is missing."""
 
