@@ -20,6 +20,7 @@ from prover_programs import (
     random_case,
     run_plainly,
 )
+from prover_wide_programs import WideWriter
 
 from refute.verifiers.contracts import (
     comparison,
@@ -33,6 +34,7 @@ from refute.verifiers.contracts import (
 from refute.verifiers.contracts.run import Mode, Refused
 from refute.verifiers.contracts.values import merge
 
+WIDE_SEEDS = (47, 108, 110, 111, 113, 114, 126, 128, 141)
 UNROLL = Mode(unroll=5, infer=False)
 ABSTRACT = Mode()
 SEEDS = (0, 1, 2, 3, 5, 6, 7, 8, 9)  # each a second or two; others take longer
@@ -59,6 +61,15 @@ def test_random_functions_do_what_cpython_does(seed: int, mode: Mode) -> None:
         assert disagreements(source, cases, mode) == []
     except Refused as refusal:
         assert "is not supported, at f.py:" in str(refusal)
+
+
+@pytest.mark.parametrize("mode", [UNROLL, ABSTRACT], ids=["unrolled", "abstracted"])
+@pytest.mark.parametrize("seed", WIDE_SEEDS)
+def test_wider_random_functions_do_what_cpython_does(seed: int, mode: Mode) -> None:
+    source = WideWriter(seed).function()
+    rng = random.Random(seed)
+    cases = [random_case(rng, rng.randint(0, 3)) for _ in range(2)]
+    assert disagreements(source, cases, mode) == []
 
 
 def function(body: str) -> str:
@@ -88,6 +99,13 @@ BODIES = {
     "optional index": "xs[o] += a\nreturn xs[o]",
     "several lists": "ys = xs if flag else [1, 2]\nys += ys[:1]\nreturn len(xs)",
     "walrus": "if (n := len(xs)) > 1 and xs[n - 1] == a:\n    return n\nreturn -n",
+    "an end before an exception": (
+        "try:\n    return all(xs[i] > 0 for i in range(len(xs) + 1))\n"
+        "except IndexError:\n    return 5"
+    ),
+    "an iterator looks late": (
+        "n = 0\nfor i, x in enumerate(xs):\n    xs[-1] = 9\n    n += x\nreturn n"
+    ),
     "mod of negatives": "return (a % -3, a // -3, (-a) % 5, divmod(a, b or 7))",
 }
 INPUTS = [
@@ -102,6 +120,12 @@ INPUTS = [
 def test_a_function_does_what_cpython_does(name: str, mode: Mode) -> None:
     cases = [one(**given) for given in INPUTS]
     assert disagreements(function(BODIES[name]), cases, mode) == []
+
+
+def test_a_name_without_a_value_is_another_error_in_a_comprehension() -> None:
+    body = "if flag:\n    m = 1\ntry:\n    return any(x < m for x in xs)\n"
+    body += "except UnboundLocalError:\n    return 1\nexcept NameError:\n    return 2"
+    assert disagreements(function(body), [one(xs=[3])], ABSTRACT) == []
 
 
 PLANTED: list[tuple[str, Any, str, Callable[..., Any], str, Case, Mode]] = [
