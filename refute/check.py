@@ -8,12 +8,13 @@ verdict and never a skip.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from refute.budget import Budget
+from refute.budget import Budget, Clock
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Evidence, Exhaustion, Finding, merge
@@ -22,6 +23,7 @@ from refute.site import Site
 from refute.verifiers import Progress, Verifier
 from refute.verifiers.registry import engines_for
 
+LEAST_WALL_S = 1.0  # for an engine whose turn comes when the time is up
 DOUBT_SHARE = 0.1  # of the budget, for the engine that looks again after a proof
 REPLAYED_AT_MOST = 3  # counterexamples of one finding that are replayed, best first
 
@@ -198,6 +200,7 @@ def _check_group(
     engines: EnginesFor,
 ) -> list[Evidence]:
     parts: list[list[Evidence]] = [[] for _ in claims]
+    clock = Clock(budget.wall_s * share)
     for engine in engines(claims[0].statement.kind):
         open_ones = [i for i, found in enumerate(parts) if not _settled(claims[i], found)]
         takes = []
@@ -214,6 +217,8 @@ def _check_group(
         part = budget.part(
             f"{engine.name}/{chosen[0].name}", share * (DOUBT_SHARE if doubting else 1)
         )
+        left = max(clock.left, LEAST_WALL_S)  # the wall clock caps all engines together
+        part = dataclasses.replace(part, wall_s=min(part.wall_s, left))
         for i, evidence in zip(takes, _run(engine, chosen, part, site, progress), strict=True):
             parts[i].append(evidence)
     results = [merge(found) for found in parts]

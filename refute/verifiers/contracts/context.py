@@ -8,6 +8,8 @@ variables are named by their depth, so that equal expressions are one and the sa
 from __future__ import annotations
 
 import contextlib
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import z3
@@ -28,6 +30,7 @@ from refute.verifiers.contracts.values import (
 )
 
 MOST_TERMS = 60_000
+CHECKED = 64  # symbols between two looks at the clock
 
 
 class TooLarge(Exception):
@@ -37,7 +40,8 @@ class TooLarge(Exception):
 class Context:
     """axioms: facts that hold wherever their symbols are used. bound: variables in scope."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: float = math.inf) -> None:
+        self.deadline = deadline
         self.axioms: list[Term] = []
         self.bound: list[Term] = []
         self._count = 0
@@ -46,9 +50,16 @@ class Context:
         self.literals: dict[str, Term] = {}  # text → its symbol
         self.memory: dict[str, object] = {}  # what other modules keep for this run
 
+    def check_time(self) -> None:
+        """Raises TooLarge when the time is up."""
+        if time.monotonic() > self.deadline:
+            raise TooLarge("the time ended while the function was still executed symbolically")
+
     def name(self, hint: str) -> str:
         """A name that no other symbol has."""
         self._count += 1
+        if self._count % CHECKED == 0:
+            self.check_time()
         if self._count > MOST_TERMS:
             raise TooLarge(f"more than {MOST_TERMS} symbols")
         return f"{hint}!{self._count}"

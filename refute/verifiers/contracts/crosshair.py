@@ -92,6 +92,9 @@ class CrossHair:
 
     def _run(self, claim: Claim, budget: Budget, site: Site, progress: Progress) -> Finding:
         clock = budget.clock()
+        if budget.wall_s < LOADING_S:
+            reason = "the budget's time was over before CrossHair could be loaded"
+            return Finding(self.name, self.version, Verdict.UNKNOWN, reason=reason)
         try:
             reading = reading_of(claim, site)
             progress(f"{self.name}: running {claim.subject} on symbolic inputs")
@@ -170,7 +173,7 @@ def proposals(claim: Claim, reading: Reading, budget: Budget, site: Site) -> Pro
         return None
 
     cpu_s = min(MOST_CPU_S, budget.cpu_s * SHARE)
-    wall_s = min(budget.wall_s * SHARE, cpu_s * 3) + 3 * LOADING_S
+    wall_s = min(budget.wall_s, min(budget.wall_s * SHARE, cpu_s * 3) + 3 * LOADING_S)
     limits = Limits(cpu_s=cpu_s + LOADING_S, wall_s=wall_s, memory=budget.memory)
     path = reading.contract.path
     order = {

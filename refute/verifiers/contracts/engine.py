@@ -37,6 +37,7 @@ LOAD = "refute.specs.answers:load"
 LOAD_S = 5.0  # wall seconds after which a module does not load
 WORKING = 0.9  # share of the time after which the worker should have answered by itself
 MOST_WALL_S = 60.0
+SHARE = 0.6  # of the wall clock; the rest is for the engines that look after it
 
 
 class Prover:
@@ -75,7 +76,7 @@ class Prover:
 
     def _run(self, claim: Claim, budget: Budget, site: Site, progress: Progress) -> Finding:
         clock = budget.clock()
-        wall_s = min(budget.wall_s, MOST_WALL_S)
+        wall_s = min(budget.wall_s * SHARE, MOST_WALL_S)
         try:
             reading = reading_of(claim, site)
             unseen = rebinding_in(site.subject_tree, site.subject_closure(claim).files)

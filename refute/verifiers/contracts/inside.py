@@ -119,7 +119,8 @@ class _Prover:
     def _prove(self, task: Task, share: float) -> Proof:
         proof = Proof(task)
         try:
-            proof.verified = verify(self.program, task, Mode())
+            deadline = time.monotonic() + self.left(0.85)
+            proof.verified = verify(self.program, task, Mode(deadline=deadline))
         except (Refused, TooLarge) as error:
             proof.reason = str(error)
             return proof

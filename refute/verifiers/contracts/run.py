@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -108,11 +109,13 @@ class Mode:
     """unroll: how often loops are unrolled instead of abstracted; 0 asks for a proof.
 
     inside such a run invariants are assertions and calls are inlined, as when the code runs.
+    deadline: on the monotonic clock, when symbolic execution gives up.
     """
 
     unroll: int = 0
     depth: int = 12
     infer: bool = True
+    deadline: float = math.inf
 
 
 class Evaluate(Protocol):
@@ -140,7 +143,7 @@ class Run:
         self, program: Program, mode: Mode, evaluate: Evaluate, execute: Execute, holds: Holds
     ) -> None:
         self.mode = mode
-        self.context = Context()
+        self.context = Context(mode.deadline)
         self.sinks = Sinks()
         self.frame = Frame(Module(program, "", "", ast.Module([], [])), "", frozenset())
         self.quiet = 0
@@ -164,7 +167,10 @@ class Run:
 
     def holds(self, state: State, goal: Term) -> bool:
         """Whether the goal is easily proved."""
-        return is_true(goal) or self._holds(self, state, goal)
+        if is_true(goal):
+            return True
+        self.context.check_time()
+        return self._holds(self, state, goal)
 
     def place(self, node: ast.AST | None) -> str:
         """file:line of a node in the function being executed."""

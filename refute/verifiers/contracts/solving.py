@@ -55,7 +55,7 @@ def ask(
     if proved_by_bits(axioms, given, lift(goal), wall_s * BITS_SHARE):
         return Answer("proved", time.process_time() - cpu)
     quantified = any(map(_quantified, (*axioms, *given, lift(goal))))
-    answer = Answer("open", 0.0, "no attempt")
+    answer = Answer("open", 0.0, "the budget ended")
     for mbqi in (False, True) if quantified else (True,):
         left = wall_s - (time.monotonic() - started)
         if left <= 0:

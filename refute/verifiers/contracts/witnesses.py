@@ -52,7 +52,7 @@ def search(program: Program, task: Task, deadline: float) -> Iterator[Plain]:
         for sizes in _shapes(parameter_kinds(task)):
             if time.monotonic() > deadline:
                 return
-            mode = Mode(unroll=unroll, depth=unroll + 4, infer=False)
+            mode = Mode(unroll, unroll + 4, infer=False, deadline=deadline)
             try:
                 verified = verify(program, task, mode, sizes)
             except (Refused, TooLarge, RecursionError):
