@@ -81,11 +81,13 @@ class Playback:
     """One replay. broke: the claim broke (or was shown). output: what the subject gave, as data.
 
     error: why the case could not be played at all; then `broke` is False and says nothing.
+    seen: the case as this replay tells it. A case that was kept may break again for another reason.
     """
 
     broke: bool
     output: Plain = None
     error: str = ""
+    seen: Counterexample | None = None
 
 
 class Replayer(Protocol):
@@ -173,7 +175,8 @@ def replay(counterexample: Counterexample, replayer: Replayer) -> Replayed:
     valid = [p for p in plays if not p.error]
     broke = sum(p.broke for p in valid)
     outputs = {plain.digest_any(p.output) for p in valid}
-    witness = Witness(_MINT, counterexample, broke, len(valid)) if broke else None
+    told = next((p.seen for p in valid if p.broke and p.seen is not None), counterexample)
+    witness = Witness(_MINT, told, broke, len(valid)) if broke else None
     return Replayed(
         witness=witness,
         broke=broke,

@@ -76,6 +76,20 @@ def play_last(player: Player, history: Sequence[Plain], case: Plain) -> Judgemen
         todo = todo[len(judged) :]
 
 
+def tell(
+    engine: str, history: Sequence[Plain], case: Plain, judgement: Judgement
+) -> Counterexample:
+    """The case, after the cases of the history, as a counterexample told by this judgement."""
+    note = f" (after {len(history)} other cases in the same process)" if history else ""
+    return Counterexample(
+        engine=engine,
+        inputs={"case": case, "before": list(history)},
+        steps=judgement.steps,
+        observed=judgement.observed + note,
+        expected=judgement.expected,
+    )
+
+
 class CaseReplayer:
     """Replays counterexamples of this search, in a fresh player under the given hash seed.
 
@@ -100,4 +114,5 @@ class CaseReplayer:
             judgement = play_last(player, inputs["before"], inputs["case"])
         if judgement.status == "unfit":
             return Playback(False, error=judgement.observed)
-        return Playback(judgement.status == "broken", output=judgement.output)
+        seen = tell(counterexample.engine, inputs["before"], inputs["case"], judgement)
+        return Playback(judgement.status == "broken", output=judgement.output, seen=seen)

@@ -14,7 +14,7 @@ from refute.budget import Clock
 from refute.fuzz.shrinking import Simpler, minimise, shorter_or_simpler
 from refute.plain import Plain
 from refute.replay import Counterexample
-from refute.verifiers.playing import Judgement, Player, play_last
+from refute.verifiers.playing import Judgement, Player, play_last, tell
 
 SHRINK_TRIES = 1000
 HISTORY_TRIES = 60
@@ -91,14 +91,7 @@ class Shrinker:
         self, history: Sequence[Plain], case: Plain, judgement: Judgement
     ) -> Counterexample:
         """The case as it is, after the cases of the history."""
-        note = f" (after {len(history)} other cases in the same process)" if history else ""
-        return Counterexample(
-            engine=self.engine,
-            inputs={"case": case, "before": list(history)},
-            steps=judgement.steps,
-            observed=judgement.observed + note,
-            expected=judgement.expected,
-        )
+        return tell(self.engine, history, case, judgement)
 
 
 def _without_some(history: Sequence[Plain]) -> Iterator[list[Plain]]:

@@ -10,7 +10,7 @@ import pytest
 from refute.budget import Budget
 from refute.claim import Claim, Statement, Where
 from refute.plain import Plain
-from refute.replay import Counterexample, Playback
+from refute.replay import Counterexample, Playback, replay
 from refute.site import Site
 from refute.specs.domains import Ints
 from refute.specs.function import Equals
@@ -92,3 +92,16 @@ def test_a_case_outside_of_the_claim_accuses_nobody(
 def test_a_case_of_another_form_accuses_nobody(tmp_path: Path, case: Plain) -> None:
     for statement in (minus(), queue()):
         assert "outside" in played(tmp_path, statement, case).error
+
+
+def test_a_case_that_breaks_for_another_reason_now_is_told_as_it_is_now(tmp_path: Path) -> None:
+    told = played(tmp_path, minus(), {"z": 5, "a": 0}).seen
+    assert told is not None and told.observed == "sub returned 7"
+    (tmp_path / "subjects.py").write_text("def sub(z, a):\n    raise KeyError(z)\n")
+    replayer = Sampling().replayer(
+        Claim("it", minus(), Where("claims.py", 1)), Site(tmp_path, tmp_path, (".",)), Budget()
+    )
+    done = replay(told, replayer)
+    assert done.witness is not None
+    assert "raised KeyError" in done.witness.counterexample.observed
+    assert done.witness.counterexample.engine == told.engine

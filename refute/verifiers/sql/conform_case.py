@@ -7,6 +7,7 @@ without it, since the expectation was written for a database that had it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 from refute.budget import Clock
@@ -112,7 +113,8 @@ class ConformReplayer:
                 return Playback(False, error="what was left out matters: SQLite fails without it")
             engine.start(hash_seed)
             got = after(engine, kept, record)
-            return Playback(got is not None, output=got)
+            seen = None if got is None else dataclasses.replace(counterexample, observed=got)
+            return Playback(got is not None, output=got, seen=seen)
         except (EngineLost, RefuteError) as error:
             return Playback(False, error=str(error))
         finally:
