@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from refute.budget import Budget, Clock
+from refute.budget import Budget
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Evidence, Exhaustion, Finding, merge
@@ -23,7 +23,7 @@ from refute.site import Site
 from refute.verifiers import Progress, Verifier
 from refute.verifiers.registry import engines_for
 
-LEAST_WALL_S = 1.0  # for an engine whose turn comes when the time is up
+LEAST_S = 1.0  # for a claim or an engine whose turn comes when the time is up
 DOUBT_SHARE = 0.1  # of the budget, for the engine that looks again after a proof
 REPLAYED_AT_MOST = 3  # counterexamples of one finding that are replayed, best first
 
@@ -99,13 +99,15 @@ def check(
         if known is not None:
             settle(index, known)
     groups = _groups([i for i in range(len(ordered)) if i not in done], ordered, engines)
+    clock, used_s = budget.clock(), 0.0
     for number, group in enumerate(groups):
         members = [ordered[i] for i in group]
         if stop_at_refutation and _any_refuted(done.values()):
             results = [unknown(c, "not run: another claim was already refuted") for c in members]
         else:
-            share = 1.0 / (len(groups) - number)
-            results = _check_group(members, budget, share, site, store, progress, engines)
+            part = _share(budget, clock.left, budget.cpu_s - used_s, len(groups) - number)
+            results = _check_group(members, part, site, store, progress, engines)
+            used_s += sum(evidence.cost.cpu_s for evidence in results)
         for index, evidence in zip(group, results, strict=True):
             settle(index, evidence)
     return [done[i] for i in range(len(ordered))]
@@ -120,6 +122,15 @@ def _claims_and_site(
     if isinstance(what, Iterable):
         return list(what), site or here
     return list(what.claims()), site or what.site()
+
+
+def _share(budget: Budget, wall_s: float, cpu_s: float, groups: int) -> Budget:
+    """An equal part of the seconds that are left for so many groups; cases are for each claim."""
+    return dataclasses.replace(
+        budget,
+        wall_s=max(wall_s / groups, LEAST_S),
+        cpu_s=max(cpu_s / groups, LEAST_S),
+    )
 
 
 def _any_refuted(evidence: Iterable[Evidence]) -> bool:
@@ -193,14 +204,13 @@ def _groups(indices: list[int], claims: list[Claim], engines: EnginesFor) -> lis
 def _check_group(
     claims: list[Claim],
     budget: Budget,
-    share: float,
     site: Site,
     store: Store | None,
     progress: Progress,
     engines: EnginesFor,
 ) -> list[Evidence]:
     parts: list[list[Evidence]] = [[] for _ in claims]
-    clock = Clock(budget.wall_s * share)
+    clock = budget.clock()
     for engine in engines(claims[0].statement.kind):
         open_ones = [i for i, found in enumerate(parts) if not _settled(claims[i], found)]
         takes = []
@@ -214,10 +224,8 @@ def _check_group(
             continue
         chosen = [claims[i] for i in takes]
         doubting = all(any(not e.unmet(claims[i].need) for e in parts[i]) for i in takes)
-        part = budget.part(
-            f"{engine.name}/{chosen[0].name}", share * (DOUBT_SHARE if doubting else 1)
-        )
-        left = max(clock.left, LEAST_WALL_S)  # the wall clock caps all engines together
+        part = budget.part(f"{engine.name}/{chosen[0].name}", DOUBT_SHARE if doubting else 1)
+        left = max(clock.left, LEAST_S)  # the wall clock caps all engines together
         part = dataclasses.replace(part, wall_s=min(part.wall_s, left))
         for i, evidence in zip(takes, _run(engine, chosen, part, site, progress), strict=True):
             parts[i].append(evidence)

@@ -27,7 +27,7 @@ from refute.closure import parse
 from refute.config import read_config
 from refute.errors import UnreadableInput, UsageError
 from refute.evidence import Evidence
-from refute.record import Run
+from refute.record import ClaimResult, Run
 from refute.report.witness_file import FOLDER, save_all
 from refute.site import Site
 from refute.specs.contract import MeetsContract
@@ -49,6 +49,7 @@ A contract is written with icontract's require, ensure and snapshot; loops need 
 
 Exit 0: every contract is proved. 1: one is refuted. 2: the input cannot be read.
 3: something is neither."""
+_BUDGET = "wall-clock cap for each function (60s)"
 _TARGET = "a function with a contract; by default every one in the file"
 
 
@@ -74,7 +75,7 @@ def parser() -> Parser:
     """The command's arguments."""
     made = Parser("prove", ABOUT, EXAMPLES)
     made.add_argument("targets", metavar="FILE[:FUNCTION]", nargs="+", help=_TARGET)
-    made.add_argument("--budget", default="60s", metavar="DURATION", help="wall-clock cap (60s)")
+    made.add_argument("--budget", default="60s", metavar="DURATION", help=_BUDGET)
     made.add_argument(
         "--cases", type=whole_number, default=1000, metavar="N", help="cases at most (1000)"
     )
@@ -183,17 +184,19 @@ def _judge(
     evidence: list[Evidence] = []
     files: dict[str, str] = {}
     interrupted = False
-    for number, group in enumerate(groups):
-        claims += group.claims
-        if interrupted:
-            evidence += [unknown(claim, INTERRUPTED) for claim in group.claims]
-            continue
+    for group in groups:
         site = Site(group.place.tree, group.place.tree, group.roots)
-        part = budget if len(groups) == 1 else budget.part(str(number), 1 / len(groups))
-        done = judge(group.claims, site, part, progress)
-        interrupted = done.interrupted
-        evidence += [result.evidence for result in done.results]
-        saved, problem = save_all(done.results, group.roots, group.place.tree / FOLDER)
+        results: list[ClaimResult] = []
+        for claim in group.claims:  # each with the whole budget: a hard one takes from no other
+            claims.append(claim)
+            if interrupted:
+                evidence.append(unknown(claim, INTERRUPTED))
+                continue
+            done = judge([claim], site, budget, progress)
+            interrupted = done.interrupted
+            results += done.results
+            evidence.append(done.results[0].evidence)
+        saved, problem = save_all(results, group.roots, group.place.tree / FOLDER)
         if problem:
             print(f"refute: {problem}", file=sys.stderr)
         files |= {digest: os.path.relpath(path) for digest, path in saved.items()}
