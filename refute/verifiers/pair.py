@@ -198,7 +198,11 @@ class WorkerPair(abc.ABC):
         """Judgements of the cases, in order; see `Player`."""
 
     def __enter__(self) -> Self:
-        self.isolation = self.subject.isolation
+        try:
+            self.isolation = self.subject.isolation
+        except BaseException:  # whoever fails to enter is never asked to leave
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(

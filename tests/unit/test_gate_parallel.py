@@ -10,9 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from refute.budget import Budget
+from refute.claim import Claim, Where
 from refute.errors import SandboxError
 from refute.gate.parallel import as_answered, at_once
 from refute.sandbox import Limits, Outcome, open_worker, stopped_workers
+from refute.site import Site
+from refute.specs.function import Holds
+from refute.verifiers.functions import PropertyPlayer
 
 HANGS = "import time\n\ndef hang() -> None:\n    time.sleep(60)\n"
 
@@ -86,3 +91,28 @@ def test_no_worker_starts_while_all_are_stopped(tmp_path: Path) -> None:
         open_worker(tmp_path, None, (".",), Limits())
     with open_worker(tmp_path, None, (".",), Limits()) as worker:
         assert worker.alive
+
+
+def test_a_player_that_is_stopped_while_it_starts_leaves_no_worker(tmp_path: Path) -> None:
+    (tmp_path / "subject.py").write_text("import time\ntime.sleep(60)\n")
+    claim = Claim("it", Holds("subject:f", "specs:p", {}), Where("claims.py", 1))
+    player = PropertyPlayer(claim, Site(tmp_path, tmp_path, (".",)), Budget())
+    caught: list[SandboxError] = []
+
+    def start() -> None:
+        try:
+            with player:
+                pass
+        except SandboxError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    while player._subject is None and thread.is_alive():
+        time.sleep(0.01)
+    worker = player._subject
+    assert worker is not None
+    with stopped_workers():
+        thread.join(30)
+    assert len(caught) == 1
+    assert player._subject is None and not worker.alive
