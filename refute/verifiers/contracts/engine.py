@@ -103,7 +103,7 @@ class Prover:
             return Finding(
                 self.name, self.version, Verdict.UNKNOWN, reason, isolation=isolation, cost=cost
             )
-        finding = self._finding(reading, answer, cost, isolation, budget)
+        finding = self._finding(reading, answer, cost, isolation)
         if finding.verdict is Verdict.PROVED:
             finding = _if_it_loads(finding, claim, site, Limits.from_budget(budget))
         if site.subject_tree != site.spec_tree:
@@ -124,9 +124,8 @@ class Prover:
         answer: Mapping[str, Plain],
         cost: Cost,
         isolation: str,
-        budget: Budget,
     ) -> Finding:
-        """What the worker's answer says, before any input was played."""
+        """What the worker's answer says, before any input was played. A proof tries no case."""
         proved = answer["status"] == "proved" and not answer["cases"]
         statistics = {
             "obligations": len(answer["obligations"]),
@@ -140,7 +139,6 @@ class Prover:
             verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
             reason="" if proved else str(answer["reason"]),
             scope=Scope(text=_scope(reading, answer)),
-            tried=min(len(answer["obligations"]), budget.cases),
             assumptions=tuple(answer["assumptions"]),
             isolation=isolation,
             cost=cost,
