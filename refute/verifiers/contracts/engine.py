@@ -171,7 +171,8 @@ class Prover:
             return dataclasses.replace(
                 finding, counterexamples=played.counterexamples, tried=played.tried, cost=cost
             )
-        reason = f"{finding.reason}; of {len(cases)} inputs tried for it, none broke the contract"
+        inputs = "the input" if len(cases) == 1 else f"all {len(cases)} inputs"
+        reason = f"{finding.reason}; the contract held for {inputs} tried for it"
         return dataclasses.replace(finding, reason=reason, cost=cost)
 
 
