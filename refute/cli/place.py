@@ -40,10 +40,11 @@ def split_target(target: str) -> tuple[Path, str]:
 def place_of(path: Path) -> Place:
     """The place of a Python file. Raises UnreadableInput or UsageError, naming what is wrong."""
     file = _readable_python(path)
-    tree = project_of(file.parent)
+    tree = marked_project_of(file.parent)
     top = file.parent
     while (top / "__init__.py").is_file() and top != tree:
         top = top.parent
+    tree = tree or top  # without a project, a package is still imported from the folder above it
     parts = file.relative_to(top).with_suffix("").parts
     if parts[-1] == "__init__":
         parts = parts[:-1]
@@ -61,10 +62,15 @@ def place_of(path: Path) -> Place:
 
 def project_of(folder: Path) -> Path:
     """The nearest folder at or above `folder` that is a project's top; else `folder` itself."""
+    return marked_project_of(folder) or folder
+
+
+def marked_project_of(folder: Path) -> Path | None:
+    """The nearest folder at or above `folder` that is marked as a project's top, or None."""
     for candidate in (folder, *folder.parents):
         if any((candidate / mark).exists() for mark in _MARKS):
             return candidate
-    return folder
+    return None
 
 
 def _readable_python(path: Path) -> Path:

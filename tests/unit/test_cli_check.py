@@ -252,6 +252,19 @@ def test_places(tmp_path: Path) -> None:
     assert place_of(package / "__init__.py").module == "pkg.inner"
 
 
+def test_a_package_outside_of_any_project_is_imported_from_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refute.cli.place._MARKS", (".no-such-mark",))
+    (tmp_path / "pkg").mkdir()
+    for name in ("__init__.py", "spec.py"):
+        (tmp_path / "pkg" / name).touch()
+    (tmp_path / "alone.py").touch()
+    inside, alone = place_of(tmp_path / "pkg" / "spec.py"), place_of(tmp_path / "alone.py")
+    assert (inside.tree, inside.file, inside.module) == (tmp_path, "pkg/spec.py", "pkg.spec")
+    assert (alone.tree, alone.file, alone.module) == (tmp_path, "alone.py", "alone")
+
+
 def test_targets_split_at_the_last_colon_unless_the_file_exists(tmp_path: Path) -> None:
     assert split_target("spec.py:Two") == (Path("spec.py"), "Two")
     assert split_target("spec.py") == (Path("spec.py"), "")
