@@ -140,8 +140,10 @@ def _reasons(run: Run, look: Look) -> list[str]:
     """Why it is not accepted, unless the headline and the counterexample say it all."""
     if not run.exit_code or run.decision == "nothing to judge":
         return []
-    reasons = run.reasons
-    if len(reasons) == 1 and (refuted_first(run) or visible(reasons[0]) == summary(run)):
+    said = {f"{r.claim.name}: {r.unmet}" for r in refuted_first(run)}  # the table tells those
+    reasons = [reason for reason in run.reasons if reason not in said]
+    alone = len(run.reasons) == 1 and bool(said)
+    if len(reasons) == 1 and (alone or visible(reasons[0]) == summary(run)):
         return []
     shown = reasons[:LISTED]
     lines = ["Why"]
@@ -195,12 +197,11 @@ def _below(result: ClaimResult, column: int, look: Look, told: ClaimResult | Non
     """
     evidence, width = result.evidence, look.width - 13
     lines = [] if _fits(result, column, look) else _wrapped(scope_text(evidence), width)
-    if len(lines) > SCOPE:
-        lines = [*lines[: SCOPE - 1], lines[SCOPE - 1][: width - 1] + "…"]
+    lines = _cut(lines, SCOPE, width)
     remarks = _remarks(result, width) if evidence.verdict is not Verdict.REFUTED else []
     if told is not None:
         lines = [shortened(scope_text(evidence), width)] if lines and not result.unmet else []
-        remarks = remarks[:1] if result.unmet else []
+        remarks = _cut(remarks, 1, width) if result.unmet else []
     return lines + remarks + _elsewhere(result, look, told) + _disputes(evidence, width)
 
 
@@ -216,7 +217,14 @@ def _remarks(result: ClaimResult, width: int) -> list[str]:
     if result.unmet and result.unmet not in evidence.reason:
         words.append(f"need {result.claim.need} is not met: {result.unmet}")
     words += [f"{engine} declined: {why}" for engine, why in sorted(result.declined.items())]
-    return [line for word in words for line in _wrapped(word, width)[:3]]
+    return [line for word in words for line in _cut(_wrapped(word, width), 3, width)]
+
+
+def _cut(lines: list[str], most: int, width: int) -> list[str]:
+    """At most so many of the lines; the last one shows that there were more."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], lines[most - 1][: width - 1] + "…"]
 
 
 def _disputes(evidence: Evidence, width: int) -> list[str]:
@@ -317,7 +325,7 @@ def _listed(label: str, items: Sequence[str], width: int) -> list[str]:
 
 
 def _more(number: int) -> list[str]:
-    return [f"  … and {number} more, in the JSON"] if number > 0 else []
+    return [f"  … and {number} more, in the JSON (--json FILE)"] if number > 0 else []
 
 
 def _wrapped(words: str, width: int) -> list[str]:

@@ -73,6 +73,22 @@ def test_the_smallest_of_several_counterexamples_is_shown() -> None:
     assert text(run).split("\n\n")[1].startswith("small   claims.py:7")
 
 
+def test_why_names_what_the_table_of_refuted_claims_does_not() -> None:
+    open_one = samples.unknown("open", "the solver gave up")
+    results = (samples.refuted("big", 9), samples.refuted("small", 2), open_one)
+    reasons = tuple(f"{r.claim.name}: {r.unmet}" for r in results)
+    shown = text(Run("check", "refuted", 1, reasons=reasons, results=results))
+    assert "the claim is REFUTED" not in shown
+    assert "Why\n  - open: the solver gave up\n" in shown
+
+
+def test_a_remark_that_is_cut_says_so() -> None:
+    long = samples.unknown("open", "because " * 60 + "of that")
+    for results in ((long,), (samples.refuted(), long)):
+        shown = text(Run("prove", "refuted", 1, results=results)).split("Claims\n")[1]
+        assert "…\n" in shown and "of that" not in shown
+
+
 def test_a_canary_that_did_not_fail_is_shouted() -> None:
     run = dataclasses.replace(samples.gate_accepted(), canary=samples.survived(role="canary"))
     assert "did NOT fail" in text(run)
