@@ -97,7 +97,8 @@ def _reasons(session: Session, findings: Findings) -> Iterator[str]:
     open_ones = [r for r in findings.results if r.unmet and not r.pre_existing]
     open_ones = [r for r in open_ones if r.evidence.verdict is not Verdict.REFUTED]
     if refuted and open_ones:
-        yield f"not judged to the end, because of that: {len(open_ones)} other claims"
+        others = "1 other claim" if len(open_ones) == 1 else f"{len(open_ones)} other claims"
+        yield f"not judged to the end, because of that: {others}"
     for result in () if refuted else open_ones:
         yield f"not established: {result.claim.name}: {result.unmet}"
     for result in findings.controls:

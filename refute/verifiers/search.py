@@ -200,7 +200,7 @@ class Search:
         if exhausted:
             return self._finding(Verdict.EXHAUSTED)
         if self.clock.over:
-            cap = f"the cap of {self.budget.wall_s:g} s wall clock was reached"
+            cap = f"the cap of {self.budget.wall_s:.3g} s wall clock was reached"
             return self._finding(Verdict.UNKNOWN, f"{cap} after {self.tried} cases")
         return self._finding(Verdict.SURVIVED, self.cut)
 

@@ -113,6 +113,7 @@ class ConformRun:
         if confirmed:
             all_again = confirmed == self.failed
             again = "all of them" if all_again else f"the {confirmed} that were tried"
+            again = "and" if self.failed == 1 else again
             found.append(f"{_records(self.failed)} failed, {again} again on a fresh database")
         found += [file.lost for file in self.files if file.lost]
         found += [file.unstable for file in self.files if file.unstable]

@@ -137,7 +137,8 @@ class InWorker:
                 thing="engine",
                 value=self._factory,
                 possible=("sqlite", "module:function"),
-                next_step="name a function without arguments that returns a DB-API connection",
+                next_step="name a function without arguments that returns a DB-API connection; its "
+                "module is looked for from the current directory and the project's roots",
             )
         raise EngineLost(f"{self._factory} gave no connection: it {how}")
 
