@@ -69,9 +69,11 @@ def _failure(error: BaseException, tree: Path, path: str) -> Plain:
                 line = frame.lineno or 0
     message = error.message if isinstance(error, RefuteError) else str(error)
     step = error.next_step if isinstance(error, RefuteError) else ""
+    possible = error.possible if isinstance(error, RefuteError) else ()
     return {
         "error": f"{type(error).__name__}: {message}",
         "file": file,
         "line": line,
         "next": step,
+        "possible": [str(value) for value in possible],
     }

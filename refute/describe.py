@@ -98,9 +98,11 @@ def _answer(outcome: Outcome, files: Sequence[str]) -> list[Plain]:
 
 def _unreadable(path: str, part: dict[str, Plain]) -> UnreadableInput:
     place = f"{part.get('file', path)}:{part.get('line', 0)}"
+    possible = part.get("possible")
     return UnreadableInput(
         f"{place}: the claims cannot be read: {part.get('error', 'no claims came back')}",
         thing="claims",
         value=place,
+        possible=[str(p) for p in possible] if type(possible) is list else (),
         next_step=str(part.get("next") or "repair the claims module"),
     )

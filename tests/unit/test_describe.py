@@ -60,6 +60,14 @@ def test_what_cannot_be_loaded_is_named_with_its_place(
     assert caught.value.value == place
 
 
+def test_what_would_have_been_possible_is_passed_on(tmp_path: Path) -> None:
+    wrong = "AgreesWithSQLite('e:c', features=['joins'])\n"
+    make(tmp_path, {"claims.py": f"from refute.specs.sql import AgreesWithSQLite\n{wrong}"})
+    with pytest.raises(UnreadableInput, match=r"claims\.py:2: .*'joins' is no feature") as caught:
+        describe(tmp_path)
+    assert "left-join" in caught.value.possible and "FEATURES" in caught.value.next_step
+
+
 def test_an_undeclared_file_does_not_exist_for_claims(tmp_path: Path) -> None:
     make(tmp_path, {"claims.py": "open('data.txt').read()\n", "data.txt": "x"})
     with pytest.raises(UnreadableInput, match="FileNotFoundError"):
