@@ -387,7 +387,7 @@ def record(connection: sqlite3.Connection, sql: str) -> str:
     if cursor.description is None:
         return f"statement ok\n{sql}\n"
     kinds = "".join(kind_of(list(column)) for column in zip(*rows, strict=True))
-    kinds = kinds or "I" * len(cursor.description)
+    kinds = kinds or "T" * len(cursor.description)  # what an engine answers instead is shown whole
     answer = [written(v, k) for row in rows for v, k in zip(row, kinds, strict=True)]
     sort = "nosort" if "ORDER BY" in sql or len(rows) < 2 else "rowsort"
     if sort == "rowsort":
