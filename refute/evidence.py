@@ -258,4 +258,7 @@ def _contradicts(part: Evidence, best: Evidence) -> bool:
 def _merged_reason(best: Evidence, parts: Sequence[Evidence]) -> str:
     if best.verdict is not Verdict.UNKNOWN:
         return best.reason
-    return "; ".join(dict.fromkeys(f"{p.engine}: {p.reason}" for p in parts))
+    says: dict[str, dict[str, None]] = {}
+    for part in parts:
+        says.setdefault(part.reason, {})[part.engine] = None
+    return "; ".join(f"{', '.join(engines)}: {reason}" for reason, engines in says.items())

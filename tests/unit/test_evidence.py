@@ -181,6 +181,9 @@ def test_unknowns_are_merged_with_all_their_reasons() -> None:
     merged = merge([evidence(UNKNOWN, "a", reason="slow"), evidence(UNKNOWN, "b", reason="lost")])
     assert merged.verdict is UNKNOWN
     assert merged.reason == "a: slow; b: lost"
+    given = {"a": "slow", "b": "lost", "c": "slow"}
+    merged = merge([evidence(UNKNOWN, name, reason=why) for name, why in given.items()])
+    assert merged.reason == "a, c: slow; b: lost"  # what several say is said once
 
 
 def test_evidence_on_different_claims_is_not_merged() -> None:
