@@ -35,7 +35,7 @@ def proved_by_bits(
 
     False at once if the goal and the facts hold no bit operation, or the goal is not bounded.
     """
-    if not any(_has_bits(f) for f in (*facts, goal)):
+    if not any(has_bits(f) for f in (*facts, goal)):
         return False
     try:
         return _proved([a for a in axioms if not z3.is_quantifier(a)], facts, goal, wall_s)
@@ -58,7 +58,8 @@ def _proved(axioms: Sequence[Term], facts: Sequence[Term], goal: Term, wall_s: f
     return bool(solver.check() == z3.unsat)
 
 
-def _has_bits(formula: Term) -> bool:
+def has_bits(formula: Term) -> bool:
+    """Whether a formula holds a bit operation, outside of quantifiers."""
     todo, seen = [formula], set()
     while todo:
         node = todo.pop()

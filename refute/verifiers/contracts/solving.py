@@ -14,13 +14,14 @@ from collections.abc import Sequence
 
 import z3
 
-from refute.verifiers.contracts.bits import proved_by_bits
+from refute.verifiers.contracts.bits import has_bits, proved_by_bits
 from refute.verifiers.contracts.run import Obligation, Run
 from refute.verifiers.contracts.state import State
 from refute.verifiers.contracts.terms import Term, fold_bool, is_false, is_true, lift, neg
 
 QUICK = 400_000
 THOROUGH = 12_000_000
+SHORT = 200_000
 BITS_SHARE = 0.3  # share of the time for bit vectors
 
 
@@ -112,7 +113,16 @@ def satisfiable(run: Run, state: State, wall_s: float) -> Term:
     """Z3's answer to whether execution can come to this state."""
     if state.dead:
         return z3.unsat
-    solver = _solver(QUICK * 5, wall_s, True)
-    facts = (*state.path, *state.facts)
-    solver.add(*run.context.axioms, *(lift(f) for f in facts if not is_true(f)))
-    return solver.check()
+    given = [lift(f) for f in (*state.path, *state.facts) if not is_true(f)]
+    bits = any(map(has_bits, given))
+    if bits and proved_by_bits(run.context.axioms, given, z3.BoolVal(False), wall_s):
+        return z3.unsat
+    answer = z3.unknown
+    for mbqi in (False, True):  # what is impossible mostly shows without looking for a model
+        solver = _solver(SHORT // 20 if bits else SHORT, wall_s, mbqi)
+        # What axioms say of bit operations that no fact speaks of rules nothing out, and is hard.
+        solver.add(*(a for a in run.context.axioms if bits or not has_bits(a)), *given)
+        answer = solver.check()
+        if answer != z3.unknown:
+            break
+    return answer
