@@ -11,6 +11,7 @@ the parts of an `Either` overlap.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import math
 from typing import Any, ClassVar
@@ -24,19 +25,19 @@ HUGE = 10**18  # counting stops here: nothing of this size is ever enumerated
 
 
 @dataclasses.dataclass(frozen=True)
-class Domain:
+class Domain(abc.ABC):
     """A set of plain values. Use one of the constructors below."""
 
     kind: ClassVar[str] = ""
 
     @property
+    @abc.abstractmethod
     def size(self) -> int | None:
         """How many values there are at most; None when there is no bound."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def contains(self, value: Plain) -> bool:
         """Whether `value`, of exactly the right type, is one of the domain's values."""
-        raise NotImplementedError
 
     def to_plain(self) -> dict[str, Plain]:
         """The domain as plain data; `from_plain` reads it back."""

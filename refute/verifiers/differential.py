@@ -6,8 +6,6 @@ longer ones are sampled for as long as there is budget.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-
 from refute.budget import Budget, derive_seed
 from refute.claim import Claim, is_command
 from refute.evidence import Finding, Scope
@@ -24,6 +22,7 @@ from refute.replay import Replayer
 from refute.site import Site
 from refute.specs.reference import KIND, operations_of
 from refute.verifiers import Progress
+from refute.verifiers.one_by_one import OneByOne
 from refute.verifiers.playing import CaseReplayer
 from refute.verifiers.search import Quarry, Search, Source
 from refute.verifiers.sequences import SequencePlayer
@@ -31,34 +30,19 @@ from refute.verifiers.sequences import SequencePlayer
 SHORT_SHARE = 0.5  # of the cases, for all short sequences, when not all can be tried
 
 
-class Differential:
+class Differential(OneByOne):
     """The engine for `AgreesWith`."""
 
+    kind = KIND
     name = "differential"
     version = "1"
     cost = 20
 
-    def declines(self, claim: Claim) -> str:
-        """Why this engine does not take the claim; empty when it does."""
-        if claim.statement.kind != KIND:
-            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
-        if claim.statement.existential:
-            return "does not search for examples of existential claims"
+    def _unfit(self, claim: Claim) -> str:
+        """Why this engine does not take a claim of its kind; empty when it does."""
         if is_command(claim.subject) and claim.statement.params["device"] is not None:
             return "gives no device to commands"
         return ""
-
-    def group(self, claim: Claim) -> Hashable:
-        """Every claim is judged by itself."""
-        return claim.digest()
-
-    def run(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Sequence[Finding]:
-        """One finding per claim, in order."""
-        share = 1 / len(claims)
-        parts = [budget.part(c.name, share) if share < 1 else budget for c in claims]
-        return [self._run(c, b, site, progress) for c, b in zip(claims, parts, strict=True)]
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a sequence step by step in fresh workers."""

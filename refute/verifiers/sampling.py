@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import random
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from refute.budget import Budget, derive_seed
@@ -26,6 +26,7 @@ from refute.specs.domains import Records
 from refute.specs.function import KIND, given_of
 from refute.verifiers import Progress
 from refute.verifiers.functions import EqualsPlayer, FunctionPlayer, PropertyPlayer
+from refute.verifiers.one_by_one import OneByOne
 from refute.verifiers.playing import CaseReplayer
 from refute.verifiers.search import Quarry, Search, Source
 
@@ -33,37 +34,18 @@ HYPOTHESIS_CASES = 500
 PLAYERS: dict[str, type[FunctionPlayer]] = {"property": PropertyPlayer, "equals": EqualsPlayer}
 
 
-class Sampling:
+class Sampling(OneByOne):
     """The engine for `Holds` and `Equals`."""
 
+    kind = KIND
     name = "sampling"
     version = "1"
     cost = 10
 
-    def declines(self, claim: Claim) -> str:
-        """Why this engine does not take the claim; empty when it does."""
-        if claim.statement.kind != KIND:
-            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
-        if claim.statement.existential:
-            return "does not search for examples of existential claims"
+    def _unfit(self, claim: Claim) -> str:
+        """Why this engine does not take a claim of its kind; empty when it does."""
         form = claim.statement.params.get("form")
         return "" if form in PLAYERS else f"knows no form {form!r} of {KIND!r}"
-
-    def group(self, claim: Claim) -> Hashable:
-        """Every claim is judged by itself."""
-        return claim.digest()
-
-    def run(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Sequence[Finding]:
-        """One finding per claim, in order."""
-        share = 1 / len(claims)
-        return [
-            self._run(
-                claim, budget.part(claim.name, share) if share < 1 else budget, site, progress
-            )
-            for claim in claims
-        ]
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a case in fresh workers."""

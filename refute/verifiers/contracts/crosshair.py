@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import importlib.util
-from collections.abc import Hashable, Sequence
 
 from refute.budget import Budget
 from refute.claim import Claim, Verdict
@@ -27,6 +26,7 @@ from refute.specs.contract_reading import Reading, reading_of
 from refute.verifiers import Progress
 from refute.verifiers.contracts.player import ContractPlayer, Tally
 from refute.verifiers.contracts.sampling import contract_replayer, simpler_case, with_tally
+from refute.verifiers.one_by_one import OneByOne
 from refute.verifiers.pair import says
 from refute.verifiers.search import Quarry, Search, Source
 
@@ -49,9 +49,10 @@ class Proposals:
     isolation: str = ""
 
 
-class CrossHair:
+class CrossHair(OneByOne):
     """The engine that runs a function under contract on symbolic inputs."""
 
+    kind = KIND
     name = "crosshair"
     cost = 40
 
@@ -61,30 +62,11 @@ class CrossHair:
         except importlib.metadata.PackageNotFoundError:
             self.version = "not installed"
 
-    def declines(self, claim: Claim) -> str:
-        """Why this engine does not take the claim; empty when it does."""
-        if claim.statement.kind != KIND:
-            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
-        if claim.statement.existential:
-            return "does not search for examples of existential claims"
+    def _unfit(self, claim: Claim) -> str:
+        """Why this engine does not take a claim of its kind; empty when it does."""
         if importlib.util.find_spec("crosshair") is None:
             return f"{DISTRIBUTION} is not installed"
         return ""
-
-    def group(self, claim: Claim) -> Hashable:
-        """Every claim is judged by itself."""
-        return claim.digest()
-
-    def run(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Sequence[Finding]:
-        """One finding per claim, in order."""
-        share = 1 / len(claims)
-        parts = [budget.part(c.name, share) if share < 1 else budget for c in claims]
-        return [
-            self._run(claim, part, site, progress)
-            for claim, part in zip(claims, parts, strict=True)
-        ]
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a case in fresh workers. Raises Unsupported where there is no contract to read."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from refute.budget import Budget
@@ -26,6 +26,7 @@ from refute.specs.contract_reading import Reading, reading_of
 from refute.verifiers import Progress
 from refute.verifiers.contracts.player import ContractPlayer
 from refute.verifiers.contracts.sampling import contract_replayer, simpler_case
+from refute.verifiers.one_by_one import OneByOne
 from refute.verifiers.pair import says
 from refute.verifiers.search import Quarry, Search, Source
 
@@ -40,35 +41,14 @@ MOST_WALL_S = 60.0
 SHARE = 0.6  # of the wall clock; the rest is for the engines that look after it
 
 
-class Prover:
+class Prover(OneByOne):
     """The engine that proves functions against their contracts."""
 
+    kind = KIND
     name = NAME
     version = VERSION
     cost = 1
     target = PROVE
-
-    def declines(self, claim: Claim) -> str:
-        """Why this engine does not take the claim; empty when it does."""
-        if claim.statement.kind != KIND:
-            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
-        return "does not search for examples" if claim.statement.existential else ""
-
-    def group(self, claim: Claim) -> Hashable:
-        """Every claim is judged by itself."""
-        return claim.digest()
-
-    def run(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Sequence[Finding]:
-        """One finding per claim, in order."""
-        share = 1 / len(claims)
-        return [
-            self._run(
-                claim, budget.part(claim.name, share) if share < 1 else budget, site, progress
-            )
-            for claim in claims
-        ]
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a case in fresh workers. Raises Unsupported where there is no contract to read."""

@@ -13,7 +13,7 @@ import contextlib
 import dataclasses
 import itertools
 import random
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from refute.budget import Budget, derive_seed
 from refute.claim import Claim, Verdict
@@ -33,6 +33,7 @@ from refute.specs.domains import Records
 from refute.verifiers import Progress
 from refute.verifiers.contracts.candidates import PATIENCE, ROUND, Drawer, satisfying
 from refute.verifiers.contracts.player import ContractPlayer, Tally, case_size
+from refute.verifiers.one_by_one import OneByOne
 from refute.verifiers.pair import SPARE_CPU_S
 from refute.verifiers.playing import CaseReplayer
 from refute.verifiers.sampling import drawn_by_hypothesis
@@ -42,35 +43,13 @@ MANY = 400  # cases of a budget from which on Hypothesis is worth loading
 SCORING_S = 5.0  # wall seconds for one round of candidates
 
 
-class ContractSampling:
+class ContractSampling(OneByOne):
     """The engine that calls a function under contract with many inputs."""
 
+    kind = KIND
     name = "sampling"
     version = "1"
     cost = 10
-
-    def declines(self, claim: Claim) -> str:
-        """Why this engine does not take the claim; empty when it does."""
-        if claim.statement.kind != KIND:
-            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
-        if claim.statement.existential:
-            return "does not search for examples of existential claims"
-        return ""
-
-    def group(self, claim: Claim) -> Hashable:
-        """Every claim is judged by itself."""
-        return claim.digest()
-
-    def run(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Sequence[Finding]:
-        """One finding per claim, in order."""
-        share = 1 / len(claims)
-        parts = [budget.part(c.name, share) if share < 1 else budget for c in claims]
-        return [
-            self._run(claim, part, site, progress)
-            for claim, part in zip(claims, parts, strict=True)
-        ]
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a case in fresh workers. Raises Unsupported where there is no contract to read."""

@@ -8,7 +8,7 @@ not run: that is UNKNOWN.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from refute.budget import Budget
 from refute.claim import Claim, Verdict, is_command
@@ -19,6 +19,7 @@ from refute.replay import Counterexample, Replayer
 from refute.site import Site
 from refute.specs.conformance import KIND
 from refute.verifiers import Progress
+from refute.verifiers.one_by_one import OneByOne
 from refute.verifiers.sql.conform_case import (
     ConformReplayer,
     engine_of,
@@ -31,32 +32,17 @@ from refute.verifiers.sql.conform_file import Failure, FileResult, Run, run_file
 PROPOSED = 3  # failures that are offered for replay
 
 
-class Conformance:
+class Conformance(OneByOne):
     """Runs sqllogictest files."""
 
+    kind = KIND
     name = "sqllogictest"
     version = f"1 (SQLite {VERSION})"
     cost = 10
 
-    def declines(self, claim: Claim) -> str:
-        """Why this engine does not take the claim; empty when it does."""
-        if claim.statement.kind != KIND:
-            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
-        if claim.statement.existential:
-            return "does not search for examples of existential claims"
+    def _unfit(self, claim: Claim) -> str:
+        """Why this engine does not take a claim of its kind; empty when it does."""
         return "takes module:function, no command" if is_command(claim.subject) else ""
-
-    def group(self, claim: Claim) -> Hashable:
-        """Every claim is judged by itself."""
-        return claim.digest()
-
-    def run(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Sequence[Finding]:
-        """One finding per claim, in order."""
-        share = 1 / len(claims)
-        parts = [budget.part(c.name, share) if share < 1 else budget for c in claims]
-        return [self._run(c, b, site, progress) for c, b in zip(claims, parts, strict=True)]
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Runs a file up to a record in a fresh worker."""

@@ -8,7 +8,7 @@ cases see all of SQL; then queries that mix them for as long as there is budget.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from refute.budget import Budget, derive_seed
 from refute.claim import Claim, Verdict, is_command
@@ -23,6 +23,7 @@ from refute.replay import HASH_SEEDS, Replayer
 from refute.site import Site
 from refute.specs.sql import FEATURES, KIND
 from refute.verifiers import Progress
+from refute.verifiers.one_by_one import OneByOne
 from refute.verifiers.playing import CaseReplayer
 from refute.verifiers.search import Quarry, Search, Source
 from refute.verifiers.sql.differential_player import KINDS, QueryPlayer, Tally
@@ -33,32 +34,17 @@ HOPELESS = 512  # queries of which none was answered end the search
 SHOWN = 5  # reasons for refusals that the evidence lists
 
 
-class SQLDifferential:
+class SQLDifferential(OneByOne):
     """The engine for `AgreesWithSQLite`."""
 
+    kind = KIND
     name = "sql-differential"
     version = f"1 (SQLite {VERSION})"
     cost = 20
 
-    def declines(self, claim: Claim) -> str:
-        """Why this engine does not take the claim; empty when it does."""
-        if claim.statement.kind != KIND:
-            return f"takes {KIND!r} statements, not {claim.statement.kind!r}"
-        if claim.statement.existential:
-            return "does not search for examples of existential claims"
+    def _unfit(self, claim: Claim) -> str:
+        """Why this engine does not take a claim of its kind; empty when it does."""
         return "takes module:function, no command" if is_command(claim.subject) else ""
-
-    def group(self, claim: Claim) -> Hashable:
-        """Every claim is judged by itself."""
-        return claim.digest()
-
-    def run(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Sequence[Finding]:
-        """One finding per claim, in order."""
-        share = 1 / len(claims)
-        parts = [budget.part(c.name, share) if share < 1 else budget for c in claims]
-        return [self._run(c, b, site, progress) for c, b in zip(claims, parts, strict=True)]
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays a case on a database of its own in fresh workers."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.types import show
@@ -12,12 +14,12 @@ from refute.verifiers.model.native.text import LIMIT, RAISED, Val
 SAFE = 2**62  # numbers within it cannot overflow by one addition
 
 
-class Numbers(Convert):
+class Numbers(Convert, abc.ABC):
     """Text of arithmetic."""
 
+    @abc.abstractmethod
     def term(self, expr: Expr) -> Val:
         """The expression's value."""
-        raise NotImplementedError
 
     def _rankable(self, val: Val) -> Val:
         if isinstance(val.type, t.Int | t.Bool | t.Atoms):
