@@ -36,7 +36,7 @@ RIGHT = [
 def answer(path: Path, name: str) -> dict[str, Any]:
     """What the prover says of a function, in this process."""
     sources = {path.stem: [path.name, path.read_text()]}
-    order = {"subject": f"{path.stem}:{name}", "raises": [], "wall_s": 30.0}
+    order = {"subject": f"{path.stem}:{name}", "raises": [], "wall_s": 120.0}
     return prove({**order, "subject_sources": sources, "spec_sources": sources})
 
 
