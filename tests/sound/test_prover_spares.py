@@ -12,6 +12,11 @@ from typing import Any
 
 import pytest
 
+from refute.budget import Budget
+from refute.claim import Claim, Verdict, Where
+from refute.site import Site
+from refute.specs.contract import MeetsContract
+from refute.verifiers.contracts.engine import Prover
 from refute.verifiers.contracts.inside import prove
 
 CASES = Path(__file__).parents[1] / "cases" / "contracts"
@@ -25,11 +30,13 @@ def expected(path: Path) -> dict[str, str]:
     raise AssertionError(path)
 
 
+# Whether Z3 finds these proofs depends on what it did before in the process.
+HARD = ("kadane",)
 RIGHT = [
     (path, name)
     for path in (CASES / "right_scalars.py", CASES / "right_loops.py", CASES / "prover_right.py")
     for name, verdict in expected(path).items()
-    if verdict == "PROVED"
+    if verdict == "PROVED" and name not in HARD
 ]
 
 
@@ -53,3 +60,11 @@ def test_the_number_of_obligations_is_pinned() -> None:
     path = CASES / "right_loops.py"
     counts = {name: len(answer(path, name)["obligations"]) for name in ("total", "index_of")}
     assert counts == {"total": 4, "index_of": 12}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_a_hard_function_is_proved_in_a_fresh_worker(name: str) -> None:
+    claim = Claim("it", MeetsContract(f"prover_right:{name}"), Where("prover_right.py", 1))
+    site = Site(CASES, CASES, (".",))
+    (found,) = Prover().run([claim], Budget(cpu_s=60, wall_s=120), site, lambda _: None)
+    assert (found.verdict, found.reason) == (Verdict.PROVED, "")
