@@ -15,7 +15,8 @@ from refute.verifiers.model.native.layout import Layout, bits_of, family
 from refute.verifiers.model.native.steps import Steps, chooses
 from refute.verifiers.model.native.text import Place
 
-CONSTANTS, MACHINE = "/*CONSTANTS*/", "/*MACHINE*/"  # lines of search.c
+CONSTANTS, MACHINE = "/*CONSTANTS*/", "/*MACHINE*/"  # lines of search.c and graph.c
+_SHARED = {"/*VALUES*/": "values.c", "/*CHOICES*/": "choices.c"}  # lines, and files put there
 MAX_INSTANCES = 100_000
 MAX_STARTS = 100_000  # values that the variables start with, together
 _LISTS = {
@@ -28,8 +29,8 @@ _LISTS = {
     "observe": "OBSERVED",
 }
 # What of a machine the search decides, or may leave to others; anything else has to be declined.
-_READ = {"name", "module", "file", "line", "doc", "constants", "variables", "actions"}
-_READ |= {"processes", "properties", "temporals", "refinements", "crashes"}
+_KNOWN_FIELDS = {"name", "module", "file", "line", "doc", "constants", "variables", "actions"}
+_KNOWN_FIELDS |= {"processes", "properties", "temporals", "refinements", "crashes"}
 _KINDS = {*_LISTS, "weak", "strong"}
 
 
@@ -59,8 +60,14 @@ def program(ir: MachineIR, layout: Layout, hashed: bool = False) -> str:
 
     hashed: of states wider than a word, only hashes are kept.
     """
-    _check_known(ir)
     text = Steps(layout)
+    head = [*written(text, ir, layout), f"#define HASHED {int(hashed)}"]
+    return composed("search.c", head, text)
+
+
+def written(text: Steps, ir: MachineIR, layout: Layout) -> list[str]:
+    """Put the functions of a machine into the text; gives its constants. Raises Unsuited."""
+    _check_known(ir)
     for at, prop in enumerate(ir.properties):
         if prop.kind in _LISTS:
             text.property(at, prop)
@@ -70,22 +77,32 @@ def program(ir: MachineIR, layout: Layout, hashed: bool = False) -> str:
     for at, made in enumerate(layout.families):
         slot = len(ir.variables) + at
         text.process(at, names.index(made.process.name), made, slot)
-    head = _constants(ir, layout, names)
     _expand(text, ir)
     _starts(text, ir, layout)
     _returned(text, ir, layout)
-    shared = (
-        resources.files("refute.verifiers.model.native").joinpath("search.c").read_text("utf-8")
-    )
-    head.append(f"#define HASHED {int(hashed)}")
-    shared = shared.replace(CONSTANTS, "\n".join(head))
-    return shared.replace(MACHINE, "\n".join(text.prelude))
+    return _constants(ir, layout, names)
+
+
+def composed(file: str, head: Sequence[str], text: Steps) -> str:
+    """A file of C with these constants and this machine in their places."""
+    parts = {CONSTANTS: "\n".join(head), MACHINE: "\n".join(text.prelude)}
+    made = _read(file)
+    for line, shared in _SHARED.items():
+        made = made.replace(line, _read(shared))
+    for line, part in parts.items():
+        made = made.replace(line, part)
+    return made
+
+
+def _read(file: str) -> str:
+    folder = resources.files("refute.verifiers.model.native")
+    return folder.joinpath(file).read_text("utf-8")
 
 
 def _check_known(ir: MachineIR) -> None:
     """Refuse a machine that says more than is read here. Raises Unsuited."""
     for field in dataclasses.fields(ir):
-        if field.name not in _READ and getattr(ir, field.name):
+        if field.name not in _KNOWN_FIELDS and getattr(ir, field.name):
             raise Unsuited(f"a machine with {field.name}")
     for prop in ir.properties:
         if prop.kind not in _KINDS:

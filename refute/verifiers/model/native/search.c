@@ -2,7 +2,8 @@
 
    What is a machine's own takes the place of two lines below. CONSTANTS: W (words of a packed state),
    the lists of properties by kind. MACHINE: q<k> (a property), expand (all steps of a state), starts
-   (the initial states) and returned (whether all processes have).
+   (the initial states) and returned (whether all processes have). VALUES and CHOICES are the files
+   of these names, which graph.c has too.
 
    States are kept in the order in which they were found, in segments; the table holds the states
    themselves when one word is enough, and otherwise 24 bits of their hash and their number, so that
@@ -18,10 +19,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-typedef unsigned long long U;
-typedef long long L;
+/*VALUES*/
 
-enum { RAISED = -1, LIMIT = -2, DISABLED = 0, TAKEN = 1 };
 enum { RING = 32, BATCH = 256, CHUNK = 128, PICKS = 64, SEGMENT = 65536, SEGMENTS = 65536 };
 enum { PARALLEL = 2048 }; /* states of a level from which on threads share it */
 #define NOBODY 0xffffffffu
@@ -37,17 +36,6 @@ static void raised_step(Thread *t, const U *s, U instance);
 static void limited(void);
 static inline void emit(Thread *t, const U *s, const U *w, U instance, int name);
 static void start(Thread *t, const U *s);
-
-static inline L floordiv(L a, L b) { L q = a / b; return q - (a % b != 0 && (a < 0) != (b < 0)); }
-static inline L floormod(L a, L b) { L r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
-static inline L sliced(L at, L n) { if (at < 0) at += n; return at < 0 ? 0 : at > n ? n : at; }
-static inline L nth_bit(U bits, L at) { while (at--) bits &= bits - 1; return __builtin_ctzll(bits); }
-static inline L nth_bits(const U *w, L at)
-{
-    L word = 0;
-    for (; at >= __builtin_popcountll(w[word]); word++) at -= __builtin_popcountll(w[word]);
-    return word * 64 + nth_bit(w[word], at);
-}
 
 #if W == 1
 #undef HASHED
@@ -420,28 +408,7 @@ static inline void emit(Thread *t, const U *s, const U *w, U instance, int name)
     wait_for(t, w, t->at, instance);
 }
 
-static void start_picks(Thread *t) { t->depth = t->known = 0; }
-
-/* The next choice of this run of a step; -1 when there are too many. */
-static L pick(Thread *t, L options)
-{
-    if (t->depth == PICKS) return -1;
-    if (t->depth == t->known) {
-        t->trail[t->known][0] = 0;
-        t->trail[t->known++][1] = options;
-    }
-    return t->trail[t->depth++][0];
-}
-
-/* Whether there is another vector of choices to run the step with. */
-static int again(Thread *t)
-{
-    t->known = t->depth;
-    t->depth = 0;
-    while (t->known && t->trail[t->known - 1][0] + 1 == t->trail[t->known - 1][1]) t->known--;
-    if (t->known) t->trail[t->known - 1][0]++;
-    return t->known > 0;
-}
+/*CHOICES*/
 
 static void raised_step(Thread *t, const U *s, U instance)
 {
