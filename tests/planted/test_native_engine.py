@@ -38,11 +38,9 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def no_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    compiler.compiler.cache_clear()
-    yield
-    compiler.compiler.cache_clear()
+    monkeypatch.delenv("CC", raising=False)
 
 
 def judged(

@@ -1,8 +1,10 @@
 """The C compiler, and a cache of what it made.
 
 A build is named by everything that it depends on: the text, the compiler and the flags. It is
-written beside its final name and moved there, into a directory that only its owner may write to;
-where there is no such directory, nothing is kept.
+written beside its final name and moved there, so that two runs can build the same at once, into a
+directory that only its owner may write to; where there is no such directory, or no room in it,
+nothing is kept. The file ends with a digest of the rest: a cached one that does not match is made
+anew. The compiler may hang, crash or need all memory; each is a reason to search without it.
 """
 
 from __future__ import annotations
@@ -13,32 +15,61 @@ import hashlib
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from refute.budget import GIB
 from refute.verifiers.model.native.forms import Unsuited
 
 FLAGS = ("-O2", "-std=gnu11", "-shared", "-fPIC", "-w", "-pthread")
 QUICK = ("-O0", *FLAGS[1:])  # for tests, which compile more than they run
 _COMPILERS = ("cc", "gcc", "clang")
 PATIENCE_S = 120.0
+MEMORY = 4 * GIB  # address space of each process of the compiler
 KEPT = 200  # builds in the cache; the ones not used for longest go first
+ABANDONED_S = 3600.0  # age at which a build that nobody finished is removed
+_SEAL = b"\nrefute built this:"
+_LIMITED = ("/bin/sh", "-c", 'ulimit -v "$0" 2>/dev/null; exec "$@"', str(MEMORY // 1024))
+
+
+def compiler() -> tuple[str, ...]:
+    """The command of a C compiler: `CC`, the system's, or the package `ziglang`'s; () if none.
+
+    Raises Unsuited when `CC` is set to what is not there.
+    """
+    return _compiler(os.environ.get("CC", "").strip(), os.environ.get("PATH", ""))
 
 
 @functools.cache
-def compiler() -> tuple[str, ...]:
-    """The command of a C compiler: the system's, or that of the package `ziglang`; () if none."""
+def _compiler(wanted: str, _path: str) -> tuple[str, ...]:
+    if wanted:
+        return _asked_for(wanted)
     for name in _COMPILERS:
         found = shutil.which(name)
         if found:
             return (found,)
     if importlib.util.find_spec("ziglang") is not None:
-        return (sys.executable, "-m", "ziglang", "cc")
+        return (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")
     return ()
+
+
+def _asked_for(wanted: str) -> tuple[str, ...]:
+    """The command in `CC`, which may have arguments. Raises Unsuited."""
+    try:
+        name, *arguments = shlex.split(wanted)
+    except ValueError as error:
+        raise Unsuited(f"CC={wanted} cannot be read: {error}") from error
+    found = shutil.which(name)
+    if found is None:
+        raise Unsuited(f"CC={wanted} is no program here")
+    return (found, *arguments)
 
 
 def _identity(command: Sequence[str]) -> str:
@@ -52,8 +83,8 @@ def _identity(command: Sequence[str]) -> str:
 def cache_directory() -> Path | None:
     """The user's directory of builds; None when there is none that only they may write to."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    path = Path(base).expanduser() / "refute" / "native"
     try:
+        path = Path(base).expanduser() / "refute" / "native"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = path.stat()
     except (OSError, RuntimeError):
@@ -66,54 +97,117 @@ def cache_directory() -> Path | None:
 def built(
     text: str, flags: Sequence[str] = FLAGS, patience_s: float = PATIENCE_S
 ) -> Iterator[Path]:
-    """The library made of a C text, as a file. Raises Unsuited when it cannot be made in time."""
+    """The library made of a C text, as a file. Raises Unsuited when it cannot be made in time.
+
+    patience_s: what the compiler may take, PATIENCE_S at most.
+    """
     command = compiler()
     if not command:
-        raise Unsuited("no C compiler was found (cc, gcc, clang, or the package ziglang)")
+        raise Unsuited("no C compiler was found (CC, cc, gcc, clang, or the package ziglang)")
     key = "\n".join((_identity(command), *flags, text))
     name = hashlib.sha256(key.encode()).hexdigest()[:40] + ".so"
+    patience_s = min(patience_s, PATIENCE_S)
     cache = cache_directory()
-    if cache is None:
-        with tempfile.TemporaryDirectory(prefix="refute-native-") as directory:
-            path = Path(directory) / name
-            _compile((*command, *flags), text, path, patience_s)
-            yield path
+    if cache is not None and (path := _cached(cache, name)) is not None:
+        yield path
         return
+    with tempfile.TemporaryDirectory(prefix="refute-native-") as directory:
+        made = _compile((*command, *flags), text, Path(directory), patience_s)
+        yield _kept(made, cache, name) or made
+
+
+def _cached(cache: Path, name: str) -> Path | None:
+    """The build of this name in the cache, if it is there and whole."""
     path = cache / name
-    if path.is_file():
+    try:
+        data = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    rest, _, seal = data.rpartition(_SEAL)
+    return path if hashlib.sha256(rest).digest() == seal else None
+
+
+def _kept(made: Path, cache: Path | None, name: str) -> Path | None:
+    """The build in the cache; None where it cannot be kept, for lack of room for example."""
+    if cache is None:
+        return None
+    data = made.read_bytes()
+    beside = cache / f"{name}.{os.getpid()}.{time.monotonic_ns()}.new"
+    try:
+        beside.write_bytes(data + _SEAL + hashlib.sha256(data).digest())
+        beside.chmod(0o644)
+        beside.replace(cache / name)
+    except OSError:
         with contextlib.suppress(OSError):
-            os.utime(path)
-    else:
-        _compile((*command, *flags), text, path, patience_s)
-        _forget_old(cache)
-    yield path
+            beside.unlink()
+        return None
+    _forget_old(cache)
+    return cache / name
 
 
-def _compile(command: Sequence[str], text: str, path: Path, patience_s: float) -> None:
-    with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent) as directory:
-        source, made = Path(directory) / "machine.c", Path(directory) / "machine.so"
+def _compile(command: Sequence[str], text: str, directory: Path, patience_s: float) -> Path:
+    """Compile the text to a file in the directory. Raises Unsuited."""
+    source, made = directory / "machine.c", directory / "machine.so"
+    try:
         source.write_text(text, encoding="utf-8")
-        arguments = [*command, "-o", str(made), str(source)]
+        status, said = _run([*command, "-o", str(made), str(source)], directory, patience_s)
+    except subprocess.TimeoutExpired as error:
+        raise Unsuited(f"the C compiler took more than {patience_s:.0f} s") from error
+    except OSError as error:
+        raise Unsuited(f"the C compiler {command[0]} failed: {error}") from error
+    if status or not made.is_file():
+        lines = said.splitlines()
+        told = [line for line in lines if "error" in line] or lines or ["it made no file"]
+        how = f"ended by {signal.Signals(-status).name}" if status < 0 else f"gave status {status}"
+        limits = f"it may use {MEMORY // GIB} GiB"
+        raise Unsuited(f"the C compiler {how} ({limits}): {told[0][:200]}")
+    made.chmod(0o644)
+    return made
+
+
+def _run(command: Sequence[str], directory: Path, patience_s: float) -> tuple[int, str]:
+    """The status of a compiler and what it said. One that is given up is killed as a whole.
+
+    Raises subprocess.TimeoutExpired and OSError.
+    """
+    with (directory / "said").open("w+", encoding="utf-8", errors="replace") as said:
+        process = subprocess.Popen(
+            [*_LIMITED, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            env=_environment(directory),
+            start_new_session=True,
+        )
         try:
-            done = subprocess.run(
-                arguments, capture_output=True, text=True, timeout=patience_s, check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            raise Unsuited(f"the C compiler took more than {patience_s:.0f} s") from error
-        except OSError as error:
-            raise Unsuited(f"the C compiler {command[0]} failed: {error}") from error
-        if done.returncode or not made.is_file():
-            said = [line for line in done.stderr.splitlines() if "error" in line][:1]
-            raise Unsuited(f"the C compiler gave status {done.returncode}: {' '.join(said)}")
-        made.chmod(0o644)
-        made.replace(path)
+            status = process.wait(patience_s)
+        except BaseException:  # an interrupt too
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        said.seek(0)
+        return status, said.read()
+
+
+def _environment(directory: Path) -> dict[str, str]:
+    """The user's, and a place for zig's own cache, which must not need a home to write to."""
+    cache = cache_directory()
+    place = str(directory / "zig" if cache is None else cache / "zig")
+    return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place, **os.environ}
 
 
 def _forget_old(cache: Path) -> None:
+    """Remove the builds that were not used for longest, and what killed runs left behind."""
     builds = []
-    for path in cache.glob("*.so"):
+    for path in cache.iterdir():
         with contextlib.suppress(OSError):
-            builds.append((path.stat().st_mtime, path))
+            used = path.stat().st_mtime
+            if path.suffix == ".so":
+                builds.append((used, path))
+            elif path.suffix == ".new" and used < time.time() - ABANDONED_S:
+                path.unlink()
     for _, path in sorted(builds)[:-KEPT]:
         with contextlib.suppress(OSError):
             path.unlink()
