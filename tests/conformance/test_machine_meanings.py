@@ -25,8 +25,8 @@ from refute.specs.machine.meaning import Meaning, World
 from refute.specs.machine.play import Play
 from refute.specs.machine.statement import ALL_FIRE
 from refute.verifiers.model.compiled import Instance, State, StepRaised, expand
-from refute.verifiers.model.confirm import walk
 from refute.verifiers.model.search import Search
+from refute.verifiers.model.walking import walked
 
 HEAD = """
 from __future__ import annotations
@@ -274,7 +274,7 @@ def compare(model: Model) -> int:
         hit = search._hit(search.links[at], "", search.states[at])
         case = search.trace(ALL_FIRE, hit)["case"]
         played = Play(model.cls, {}, case).judge()
-        assert played["states"] == walk(model.ir.to_plain(), case)
+        assert played["states"] == walked(model.ir.to_plain(), [case])[0]["states"]
         assert len(played["states"]) == len(case["steps"]) + 1
     return len(search.states)
 

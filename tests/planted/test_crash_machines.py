@@ -14,8 +14,9 @@ import pytest
 from refute.machine import Machine, Model, recover
 from refute.specs.library.write_ahead_log import WriteAheadLog
 from refute.specs.machine.play import Play
-from refute.verifiers.model.confirm import Confirm, walk
+from refute.verifiers.model.confirm import Confirm
 from refute.verifiers.model.search import Search
+from refute.verifiers.model.walking import walked
 
 FILE = Path(__file__).parents[1] / "cases" / "machines" / "crash_machines.py"
 
@@ -47,7 +48,7 @@ def test_a_crash_between_two_writes_is_found(machines: ModuleType) -> None:
     assert steps == ["writer", "crash"]
     played = Play(machines.InPlace, {}, hits["atomic"]["case"]).judge()
     assert played["broke"] is True
-    assert played["states"] == walk(search.ir.to_plain(), hits["atomic"]["case"])
+    assert played["states"] == walked(search.ir.to_plain(), [hits["atomic"]["case"]])[0]["states"]
     without = {**hits["atomic"]["case"], "steps": hits["atomic"]["case"]["steps"][:-1]}
     assert Play(machines.InPlace, {}, without).judge()["broke"] is False
 

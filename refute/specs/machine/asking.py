@@ -6,7 +6,7 @@ Everything a worker answers may be malformed or hostile; it is data, and passes 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
 from refute import errors
@@ -80,18 +80,58 @@ def find_machines(
     with open_worker(tree, sorted({*closure.files, relative}), roots, LIMITS) as worker:
         target = "refute.specs.machine.loading:describe_module"
         found = answer(worker.call(target, names[0], sizes, only), str(file))
-    machines = [MachineIR.from_plain(data) for data in found]
-    claims = [c for ir in machines for c in claims_of(ir, f"{names[0]}:{ir.name}", relative)]
-    return Found(tuple(claims), Site(tree, tree, tuple(roots)))
+    site = Site(tree, tree, tuple(roots))
+    claims: list[Claim] = []
+    for data in found:
+        ir = _machine(data, str(file))
+        stated = claims_of(ir, f"{names[0]}:{ir.name}", relative)
+        claims += stated
+        _keep(_key(stated[0], site), ir)
+    return Found(tuple(claims), site)
 
 
 def describe(worker: Worker, reference: str, constants: Mapping[str, int]) -> MachineIR:
     """The IR of one machine, from a worker that can import it. Raises RefuteError."""
     target = "refute.specs.machine.loading:describe"
-    ir = MachineIR.from_plain(answer(worker.call(target, reference, dict(constants)), reference))
+    return _machine(answer(worker.call(target, reference, dict(constants)), reference), reference)
+
+
+def _machine(data: Plain, thing: str) -> MachineIR:
+    ir = MachineIR.from_plain(data)
     if not isinstance(ir, MachineIR):
-        raise UnreadableInput(f"{reference} gave no machine", thing=reference)
+        raise UnreadableInput(f"{thing} gave no machine", thing=thing)
     return ir
+
+
+_READ: dict[Hashable, MachineIR] = {}  # what workers said of files with these contents
+KEPT = 64
+
+
+def described(claim: Claim, site: Site, limits: Limits) -> MachineIR:
+    """The IR of a claim's machine; a worker reads it once for each content of its files.
+
+    Raises RefuteError.
+    """
+    key = _key(claim, site)
+    ir = _READ.get(key)
+    if ir is None:
+        with site.subject_worker(claim, limits) as worker:
+            ir = describe(worker, claim.subject, claim.statement.params["constants"])
+        _keep(key, ir)
+    return ir
+
+
+def _keep(key: Hashable, ir: MachineIR) -> None:
+    while len(_READ) >= KEPT:
+        _READ.pop(next(iter(_READ)), None)
+    _READ[key] = ir
+
+
+def _key(claim: Claim, site: Site) -> Hashable:
+    """All that the IR of a claim's machine depends on."""
+    constants = tuple(sorted(claim.statement.params["constants"].items()))
+    where = site.subject_tree, site.roots, site.subject_closure(claim).digest
+    return where, claim.subject, constants
 
 
 def answer(outcome: Outcome, thing: str) -> Plain:

@@ -7,6 +7,7 @@ is linear; whether some other step would have been enabled is asked by running a
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process, Property, Temporal
 from refute.specs.machine.language import Chooser, Running, running
 from refute.specs.machine.marks import mark_of
-from refute.specs.machine.resolve import embed
+from refute.specs.machine.resolve import Resolver, embed
 from refute.specs.machine.values import Value, domain, pack_value, unpack_value
 
 Move = tuple[str, tuple[Value, ...]]
@@ -29,14 +30,19 @@ class Unplayable(RefuteError):
     """The trace does not fit the machine: a step it takes is not enabled, or is not there."""
 
 
+@functools.lru_cache(maxsize=16)
+def _read(cls: type, constants: tuple[tuple[str, int], ...]) -> tuple[MachineIR, Resolver]:
+    """The IR of a class and its resolver: reading the source costs more than most runs."""
+    front = FrontEnd(cls, dict(constants))
+    return front.ir(), front.resolver
+
+
 class PlainRun:
     """One linear run of a machine class."""
 
     def __init__(self, cls: type, constants: Mapping[str, int]) -> None:
-        front = FrontEnd(cls, constants)
         self.cls = cls
-        self.ir: MachineIR = front.ir()
-        self.resolver = front.resolver
+        self.ir, self.resolver = _read(cls, tuple(sorted(constants.items())))
         self.kinds = {v.name: v.type for v in self.ir.variables}
         self.constants = dict(self.ir.constants)
         self.generators: dict[Move, Any] = {}

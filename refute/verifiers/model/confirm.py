@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.meaning import Meaning, World
-from refute.specs.machine.values import pack_value, unpack_value
+from refute.specs.machine.values import unpack_value
 
 
 class Confirm:
@@ -73,15 +73,6 @@ class Confirm:
 def open_confirm(data: Plain) -> Confirm:
     """A search of the machine given as plain data; runs in a worker."""
     return Confirm(MachineIR.from_plain(data))
-
-
-def walk(data: Plain, case: Mapping[str, Plain]) -> list[Plain]:
-    """The variables' values along a trace, by the meaning of the IR; shorter when it gets stuck.
-
-    Runs in a worker, as a machine's own steps may be long.
-    """
-    worlds = passed(Meaning(MachineIR.from_plain(data)), case)
-    return [[pack_value(v) for v in world.variables] for world in worlds]
 
 
 def passed(meaning: Meaning, case: Mapping[str, Plain]) -> list[World]:

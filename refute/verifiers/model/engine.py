@@ -21,7 +21,7 @@ from refute.plain import Plain
 from refute.replay import Counterexample, Replayer, Step
 from refute.sandbox import Limits, Worker, open_worker
 from refute.site import Site
-from refute.specs.machine.asking import describe
+from refute.specs.machine.asking import described
 from refute.specs.machine.ir import UNIVERSAL, MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
@@ -108,9 +108,7 @@ class ModelChecker:
         self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
     ) -> Searched:
         clock = budget.clock()
-        claim = claims[0]
-        with site.subject_worker(claim, Limits.from_budget(budget)) as worker:
-            ir = describe(worker, claim.subject, claim.statement.params["constants"])
+        ir = described(claims[0], site, Limits.from_budget(budget))
         data = ir.to_plain()
         with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
             report, stopped = self._explore(worker, data, budget, clock, progress)

@@ -7,26 +7,23 @@ may refute alone.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from refute import plain
 from refute.budget import Budget
 from refute.claim import Claim
-from refute.errors import RefuteError
+from refute.errors import RefuteError, UnreadableInput
 from refute.plain import Plain
 from refute.replay import HASH_SEEDS, Counterexample, Playback
 from refute.sandbox import Limits, Worker, stopped_workers
 from refute.site import Site
-from refute.specs.machine.asking import answer, describe
+from refute.specs.machine.asking import answer, described
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.confirm import differences
 
 PLAY = "refute.specs.machine.loading:play"
-WALK = "refute.verifiers.model.confirm:walk"
-REFINED = "refute.verifiers.model.refined:not_a_departure"
-LASSO = "refute.verifiers.model.lasso:not_a_witness"
+JUDGE = "refute.verifiers.model.walking:walked"
 
 
 Played = dict[Hashable, Playback]
@@ -38,7 +35,7 @@ def play_together(
     """The cases of several claims about one machine, played in one fresh worker per hash seed.
 
     The workers play at the same time. A case that could not be played is left out, and so are
-    those after a worker's death: they are played again, each in a worker of its own.
+    all of a worker that failed: they are played again, each in a worker of its own.
     """
     if len(proposed) < 2:
         return {}
@@ -55,19 +52,64 @@ def play_together(
 def _play_all(
     proposed: Sequence[tuple[Claim, Counterexample]], site: Site, budget: Budget, seed: int
 ) -> Played:
-    """The plays under one hash seed, up to what went wrong."""
-    played: Played = {}
-    first = proposed[0][0]
-    with (
-        contextlib.suppress(RefuteError),
-        site.subject_worker(first, Limits.from_budget(budget), seed) as worker,
-    ):
-        ir = describe(worker, first.subject, first.statement.params["constants"])
-        for claim, case in proposed:
-            playback = MachineReplayer(claim, site, budget).play_in(worker, ir, case)
-            if claim.covers == first.covers and not playback.error:
-                played[_key(claim, case, site, seed)] = playback
-    return played
+    """The plays under one hash seed, of those cases that could be played."""
+    first, limits = proposed[0][0], Limits.from_budget(budget)
+    like = [(claim, case) for claim, case in proposed if claim.covers == first.covers]
+    try:
+        ir = described(first, site, limits)
+        with site.subject_worker(first, limits, seed) as worker:
+            made = play_in(worker, ir, like)
+    except RefuteError:
+        return {}
+    pairs = zip(like, made, strict=True)
+    return {_key(*each, site, seed): playback for each, playback in pairs if not playback.error}
+
+
+def play_in(
+    worker: Worker, ir: MachineIR, proposed: Sequence[tuple[Claim, Counterexample]]
+) -> list[Playback]:
+    """One play for each case of claims about one machine, in a worker that did nothing but play.
+
+    Raises RefuteError.
+    """
+    split = [_cases(claim, counterexample.inputs) for claim, counterexample in proposed]
+    cases = [case for part in split if not isinstance(part, str) for case in part]
+    if not cases:
+        return [Playback(broke=False, error=str(part)) for part in split]
+    subject, params = proposed[0][0].subject, proposed[0][0].statement.params
+    plays = answer(worker.call(PLAY, subject, dict(params["constants"]), cases), subject)
+    if type(plays) is not list or len(plays) != len(cases):
+        raise UnreadableInput("the worker did not play every trace", thing=subject)
+    judged = worker.call(JUDGE, ir.to_plain(), cases)
+    if judged.kind != "returned" or type(judged.value) is not list:
+        raise UnreadableInput(f"the walk on the IR {judged.kind}", thing=subject)
+    rows = iter(zip(plays, judged.value, strict=True))
+    return [
+        Playback(broke=False, error=part)
+        if isinstance(part, str)
+        else _playback([next(rows) for _ in part])
+        for part in split
+    ]
+
+
+def _playback(rows: Sequence[tuple[Plain, Plain]]) -> Playback:
+    """What plays of the traces of one case show, each beside its walk on the IR."""
+    plays = [made for made, _ in rows]
+    for made, walked in rows:
+        if not _has(made, "broke", "states") or not _has(walked, "states", "not"):
+            return Playback(broke=False, error="the worker's answer is malformed")
+        if made.get("unplayable"):
+            return Playback(False, {"plays": plays}, error="")
+        parted = differences(made["states"], walked["states"])
+        if parted:
+            return Playback(broke=False, error=f"a bug of refute: {parted}")
+        if walked["not"]:
+            return Playback(broke=False, error=f"not so on the IR: {walked['not']}")
+    return Playback(all(made["broke"] is True for made in plays), {"plays": plays})
+
+
+def _has(data: Plain, *keys: str) -> bool:
+    return type(data) is dict and all(key in data for key in keys)
 
 
 def _key(claim: Claim, case: Counterexample, site: Site, seed: int) -> Hashable:
@@ -85,8 +127,6 @@ class MachineReplayer:
         self.claim = claim
         self.site = site
         self.limits = Limits.from_budget(budget)
-        self.prop = str(claim.statement.params["prop"])
-        self.constants: Mapping[str, int] = claim.statement.params["constants"]
 
     def play(self, counterexample: Counterexample, hash_seed: int) -> Playback:
         """Play every trace of the case; broke when each of them shows what it should."""
@@ -94,51 +134,21 @@ class MachineReplayer:
         if known is not None:
             return known
         try:
+            ir = described(self.claim, self.site, self.limits)
             with self.site.subject_worker(self.claim, self.limits, hash_seed) as worker:
-                ir = describe(worker, self.claim.subject, self.constants)
-                return self.play_in(worker, ir, counterexample)
+                return play_in(worker, ir, [(self.claim, counterexample)])[0]
         except RefuteError as error:
             return Playback(broke=False, error=error.message)
 
-    def play_in(self, worker: Worker, ir: MachineIR, counterexample: Counterexample) -> Playback:
-        """Play the case in a worker that did nothing but play. Raises RefuteError."""
-        cases = _cases(counterexample.inputs)
-        if not cases:
-            return Playback(broke=False, error="the case holds no trace")
-        wrong = [c["property"] for c in cases if self.prop and c.get("property") != self.prop]
-        if wrong:
-            return Playback(broke=False, error=f"the case is about {wrong[0]}, not {self.prop}")
-        return self._play(worker, ir, cases)
 
-    def _play(
-        self, worker: Worker, ir: MachineIR, cases: Sequence[Mapping[str, Plain]]
-    ) -> Playback:
-        subject = self.claim.subject
-        plays = answer(worker.call(PLAY, subject, dict(self.constants), list(cases)), subject)
-        if type(plays) is not list or len(plays) != len(cases):
-            return Playback(broke=False, error="the worker did not play every trace")
-        data, refined = ir.to_plain(), {r.name for r in ir.refinements}
-        for case, made in zip(cases, plays, strict=True):
-            if made.get("unplayable"):
-                return Playback(False, {"plays": plays}, error="")
-            walked = worker.call(WALK, data, case)
-            if walked.kind != "returned":
-                return Playback(broke=False, error=f"the walk on the IR {walked.kind}")
-            parted = differences(made["states"], walked.value)
-            if parted:
-                return Playback(broke=False, error=f"a bug of refute: {parted}")
-            judge = REFINED if case["property"] in refined else LASSO if "loop" in case else ""
-            if judge:
-                judged = worker.call(judge, data, case)
-                if judged.kind != "returned" or judged.value != "":
-                    why = judged.value if judged.kind == "returned" else judged.kind
-                    return Playback(broke=False, error=f"not so on the IR: {why}")
-        return Playback(all(made["broke"] is True for made in plays), {"plays": plays})
-
-
-def _cases(inputs: Plain) -> list[Mapping[str, Plain]]:
+def _cases(claim: Claim, inputs: Plain) -> list[Mapping[str, Plain]] | str:
+    """The traces of a case of this claim, or why there are none."""
     cases = inputs.get("cases") if type(inputs) is dict else None
-    if type(cases) is not list:
-        return []
     keys = ("property", "start", "steps")
-    return [c for c in cases if type(c) is dict and all(k in c for k in keys)]
+    if type(cases) is not list or not cases:
+        return "the case holds no trace"
+    if not all(_has(case, *keys) for case in cases):
+        return "the case holds no trace"
+    prop = str(claim.statement.params["prop"])
+    wrong = [case["property"] for case in cases if prop and case["property"] != prop]
+    return f"the case is about {wrong[0]}, not {prop}" if wrong else cases
