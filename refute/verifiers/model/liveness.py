@@ -8,21 +8,18 @@ time.
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Iterator
 from typing import Any
 
 from refute.plain import Plain
 from refute.specs.machine.fairness import fairness
 from refute.specs.machine.ir import LTL, MachineIR, Refinement, Temporal, atoms
 from refute.specs.machine.meaning import bindings
-from refute.specs.machine.values import pack_value, text
 from refute.verifiers.model.automaton import Automaton
-from refute.verifiers.model.compiled import Instance, State, StepRaised, expand
+from refute.verifiers.model.compiled import State
 from refute.verifiers.model.fair_cycles import Lasso, Product, StateGraph
 from refute.verifiers.model.fairness import Graph
 from refute.verifiers.model.refinement import Departure, Refining
-from refute.verifiers.model.trace import Trace, trace_of
+from refute.verifiers.model.telling import Telling
 
 Case = tuple[Temporal, tuple[Any, ...]]
 _ERRORS = (ArithmeticError, LookupError, TypeError, AttributeError, ValueError)
@@ -34,6 +31,7 @@ class Liveness:
     def __init__(self, ir: MachineIR) -> None:
         self.ir = ir
         self.graph = Graph(ir)
+        self.telling = Telling(ir, self.graph.machine)
         self.states = StateGraph([], [], [], 0, 0)
         self.cases: list[Case] = [(t, p) for t in ir.temporals for p in bindings(t.params)]
         self.at = 0
@@ -88,7 +86,7 @@ class Liveness:
             self.reasons[temporal.name] = f"a predicate of {temporal.name} raises {what}"
             return
         if lasso is not None:
-            self.hits[temporal.name] = self._trace(temporal, params, lasso)
+            self.hits[temporal.name] = self.telling.broken(temporal, params, *self._passed(lasso))
 
     def _refine(self, refinement: Refinement) -> None:
         try:
@@ -100,7 +98,7 @@ class Liveness:
         if found is None:
             return
         if found.lasso is not None:
-            made = self._lasso(refinement.name, found.why, found.lasso)
+            made = self.telling.lasso(refinement.name, found.why, *self._passed(found.lasso))
             made["case"] = {**made["case"], "condition": found.condition}
         else:
             made = self._step(refinement.name, found)
@@ -113,15 +111,10 @@ class Liveness:
             states.append(self.graph.states[links])
             links = self.graph.links[links][0]
         states = states[::-1] + ([] if found.after is None else [found.after])
-        return dict(trace_of(self._through(name, found.why, states)))
+        return self.telling.passing(name, found.why, states)
 
-    def _through(self, name: str, why: str, states: list[State]) -> Trace:
-        """The trace that passes these states."""
-        moves = []
-        for before, after in itertools.pairwise(states):
-            instance, choices = self._move(before, after)
-            moves.append((instance, choices, before))
-        return Trace(self.ir, name, why, "", tuple(states), tuple(moves))
+    def _passed(self, lasso: Lasso) -> tuple[list[State], int]:
+        return [self.graph.states[at] for at in lasso.states], lasso.loop
 
     def _vacuous(self) -> None:
         """A constraint that no fair behaviour stays within makes every property hold."""
@@ -135,52 +128,6 @@ class Liveness:
             cut = ", ".join(p.name for p in self.ir.of_kind("constraint"))
             why = f"vacuous: no fair behaviour stays within the constraint {cut}"
             self.reasons.update(dict.fromkeys(left, why))
-
-    def _trace(self, temporal: Temporal, params: tuple[Any, ...], lasso: Lasso) -> Plain:
-        shown = [text(v, p.type) for v, p in zip(params, temporal.params, strict=True)]
-        name = f"{temporal.name}({', '.join(shown)})" if shown else temporal.name
-        made = self._lasso(temporal.name, f"{name} is False {self._ending(lasso)}", lasso)
-        made["case"] = {**made["case"], "params": [pack_value(v) for v in params]}
-        return made
-
-    def _lasso(self, name: str, why: str, lasso: Lasso) -> dict[str, Plain]:
-        states = [self.graph.states[at] for at in lasso.states]
-        made = dict(trace_of(self._through(name, why, states)))
-        made["case"] = {**made["case"], "loop": lasso.loop}
-        stays = lasso.loop == len(lasso.states) - 1
-        line = "for ever so" if stays else f"again from {lasso.loop + 1}, for ever"
-        made["steps"] = [*made["steps"], {"text": line, "changes": {}}]
-        return made
-
-    def _ending(self, lasso: Lasso) -> str:
-        """How a lasso goes on for ever, in words; what to add where the machine just stops."""
-        last = len(lasso.states) - 1
-        if lasso.loop < last:
-            return f"of a run that repeats its last {last - lasso.loop} steps for ever"
-        able = sorted({i.name for i in self._able(lasso.states[-1])})
-        if not able:
-            return "of a run that ends here"
-        return f"if nothing happens any more: fails by stuttering, add fair= to {', '.join(able)}"
-
-    def _able(self, at: int) -> Iterator[Instance]:
-        state = self.graph.states[at]
-        for instance in self.graph.machine.instances:
-            if any(after != state for after, _ in _steps(instance, state)):
-                yield instance
-
-    def _move(self, state: State, wanted: State) -> tuple[Instance, tuple[Any, ...]]:
-        for instance in self.graph.machine.instances:
-            for found, choices in _steps(instance, state):
-                if found == wanted:
-                    return instance, choices
-        raise AssertionError("an edge of the graph is a step")
-
-
-def _steps(instance: Instance, state: Any) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    try:
-        yield from expand(instance, state)
-    except StepRaised:
-        return
 
 
 def open_liveness(data: Plain) -> Liveness:
