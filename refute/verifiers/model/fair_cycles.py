@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from refute.verifiers.model.automaton import Automaton
 from refute.verifiers.model.components import components
 
+Goal = tuple[str, int]  # "at", "kept", "weak" or "strong", and a pair's number or one bit
+Way = list[tuple[int, int]]  # pairs, each with the conditions taken on the edge to it
+
 
 @dataclasses.dataclass(frozen=True)
 class StateGraph:
@@ -155,52 +158,24 @@ class Product:
         return path[::-1]
 
     def _states(self, path: list[int]) -> list[int]:
-        """The states of a path of pairs, without those where nothing moved."""
-        states = [self.states[at] for at in path]
-        return [s for i, s in enumerate(states) if i == 0 or states[i - 1] != s]
+        return moved([self.states[at] for at in path])
 
     def _around(self, fair: list[int]) -> Lasso:
         """A way round in a fair set that shows all that makes it fair."""
         inside, entry = set(fair), min(fair)
-        path, left = [entry], self._goals(fair)
-        left = [g for g in left if not self._met(g, entry, 0)]
-        while left:
-            way = self._nearest(path[-1], inside, left)
-            for at, mask in way:
-                left = [g for g in left if not self._met(g, at, mask)]
-            path += [at for at, _ in way]
-        if len(path) == 1 or path[-1] != entry:
-            path += [at for at, _ in self._nearest(path[-1], inside, [("at", entry)])]
-        prefix = self._states(self._prefix(entry))
-        cycle = self._states(path)
-        return shortened([*prefix, *cycle[1:]], len(prefix) - 1)
-
-    def _goals(self, fair: list[int]) -> list[tuple[str, int]]:
-        """What a way round must show: promises kept, weak conditions, strong ones enabled here."""
         ever = 0
         for at in fair:
             ever |= self.enabled(at)
-        wanted = {
-            "kept": self._all_promises(),
-            "weak": self.graph.weak,
-            "strong": self.graph.strong & ever,
-        }
-        return [(k, 1 << n) for k, m in wanted.items() for n in range(m.bit_length()) if m & 1 << n]
+        goals = goals_of(self._all_promises(), self.graph.weak, self.graph.strong & ever)
+        path = around(entry, goals, self._met, lambda at, left: self._nearest(at, inside, left))
+        prefix = self._states(self._prefix(entry))
+        return shortened([*prefix, *self._states(path)[1:]], len(prefix) - 1)
 
-    def _met(self, goal: tuple[str, int], at: int, mask: int) -> bool:
+    def _met(self, goal: Goal, at: int, mask: int) -> bool:
         """Whether a pair, reached by an edge with these conditions taken, shows it."""
-        match goal:
-            case ("at", wanted):
-                return at == wanted
-            case ("kept", bit):
-                return bool(self.automaton.nodes[self.nodes[at]].kept & bit)
-            case ("weak", bit):
-                return bool(mask & bit) or not self.enabled(at) & bit
-        return bool(mask & goal[1])
+        return shows(goal, at, mask, self.enabled(at), self.automaton.nodes[self.nodes[at]].kept)
 
-    def _nearest(
-        self, start: int, inside: set[int], goals: list[tuple[str, int]]
-    ) -> list[tuple[int, int]]:
+    def _nearest(self, start: int, inside: set[int], goals: Sequence[Goal]) -> Way:
         """The shortest way, of at least one edge, to what shows one of the goals."""
         ways: dict[int, list[tuple[int, int]]] = {start: []}
         queue = [start]
@@ -214,6 +189,51 @@ class Product:
                     ways[number] = [*ways[at], (number, mask)]
                     queue.append(number)
         raise AssertionError("a fair set is strongly connected")
+
+
+def moved(states: Sequence[int]) -> list[int]:
+    """The states of a path, without those where nothing moved."""
+    return [s for i, s in enumerate(states) if i == 0 or states[i - 1] != s]
+
+
+def goals_of(promises: int, weak: int, strong: int) -> list[Goal]:
+    """What a way round must show: promises kept, weak conditions, strong ones enabled there."""
+    wanted = {"kept": promises, "weak": weak, "strong": strong}
+    return [(k, 1 << n) for k, m in wanted.items() for n in range(m.bit_length()) if m & 1 << n]
+
+
+def shows(goal: Goal, at: int, mask: int, enabled: int, kept: int) -> bool:
+    """Whether a pair shows a goal. mask: the conditions taken on the edge to it."""
+    match goal:
+        case ("at", wanted):
+            return at == wanted
+        case ("kept", bit):
+            return bool(kept & bit)
+        case ("weak", bit):
+            return bool(mask & bit) or not enabled & bit
+    return bool(mask & goal[1])
+
+
+def around(
+    entry: int,
+    goals: Sequence[Goal],
+    met: Callable[[Goal, int, int], bool],
+    nearest: Callable[[int, Sequence[Goal]], Way],
+) -> list[int]:
+    """The pairs of a way round that shows all goals, from entry to entry.
+
+    nearest: the shortest way, of at least one edge, from a pair to what shows one of the goals.
+    """
+    path = [entry]
+    left = [g for g in goals if not met(g, entry, 0)]
+    while left:
+        way = nearest(path[-1], left)
+        for at, mask in way:
+            left = [g for g in left if not met(g, at, mask)]
+        path += [at for at, _ in way]
+    if len(path) == 1 or path[-1] != entry:
+        path += [at for at, _ in nearest(path[-1], [("at", entry)])]
+    return path
 
 
 def shortened(states: list[int], loop: int) -> Lasso:
