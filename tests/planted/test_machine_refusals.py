@@ -187,13 +187,19 @@ MEMBERS = {
         "a call of all in a formula"
     ),
     "@temporal\ndef p(self) -> Formula:\n    x = 1\n    return always(lambda: True)": (
-        "more than one statement"
+        "1 as a formula"
     ),
+    "@temporal\ndef p(self) -> Formula:\n    if self.n:\n        return always(lambda: True)\n"
+    "    return always(lambda: False)": "a If statement in a @temporal",
+    "@temporal\ndef p(self) -> Formula:\n    x = always(lambda: True)": "without return",
     "@temporal\ndef p(self) -> Formula:\n    return for_all(RM, always)": "this for_all",
     '@action(fair="very")\ndef p(self) -> None:\n    pass': "the fairness 'very'",
     "@refines(int)\ndef p(self) -> object:\n    return {}": "as a machine",
     "@refines(Other)\ndef p(self) -> object:\n    return {'n': 0}": "does not give exactly n, q",
     "@refines(Other)\ndef p(self) -> object:\n    return None": "this mapping",
+    "@refines(Other)\ndef p(self) -> object:\n    n = self.n": "a mapping without return",
+    "@refines(Other)\ndef p(self) -> object:\n    if self.n:\n        return {'n': 0}\n"
+    "    return {'n': 0, 'q': ()}": "does not give exactly n, q",
     "@refines(Looping)\ndef p(self) -> object:\n    return {'n': 0}": "which has processes",
     '@fair("")\ndef p(self, after: M) -> bool:\n    return True': "the fairness ''",
     "@process\ndef p(self) -> Steps[Self]:\n    while True:\n        if self.n == 0:\n"

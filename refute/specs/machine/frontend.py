@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,7 +83,7 @@ class FrontEnd:
         values = {n: self.given.get(n, c.default) for n, c in declared.items()}
         missing = [n for n, v in values.items() if v is None]
         known = {n: v for n, v in values.items() if v is not None}
-        self.build = Build(cls, Resolver({**self.given, **known}))
+        self.build = Build(cls, Resolver({**self.given, **known}, self._named))
         self.build.constants = {**known, **dict.fromkeys(missing, 1)}
         self.resolver = self.build.resolver
         self.resolver.constants = {**self.given, **self.build.constants}
@@ -97,14 +98,18 @@ class FrontEnd:
                 next_step="define machines in a file",
             ) from error
 
+    def _named(self, name: str) -> Any:
+        modules = [sys.modules.get(c.__module__) for c in self.cls.__mro__]
+        return next((vars(m)[name] for m in modules if m and name in vars(m)), None)
+
     def names(self) -> set[str]:
         """The constants and Sorts that the machine has, whether or not they were given."""
         self.bare = True  # a machine that is refined has names of its own
-        self._variable_types()
-        self._marked()
+        typed(self)
+        self.marked()
         return {*self.build.constants, *self.resolver.sizes, *self.resolver.unsized}
 
-    def _marked(self) -> Marked:
+    def marked(self) -> Marked:
         made = Marked()
         for name, function in self.members.items():
             mark = mark_of(function)
@@ -139,12 +144,12 @@ class FrontEnd:
 
     def ir(self) -> MachineIR:
         """The machine's IR, everything resolved."""
-        variables = self._variable_types()
-        marked = self._marked()
+        variables = typed(self)
+        marked = self.marked()
         self._check_constants()
         if not marked.actions and not marked.processes:
             raise self._refuse(self.cls, "a machine without steps", "an @action or a @process")
-        starts = tuple(self._variable(n, v, variables[n]) for n, v in self._vars())
+        starts = tuple(self._variable(n, v, variables[n]) for n, v in self.vars())
         if self.crashes:
             marked.actions.append(self._crash(starts, marked.recovery))
         return MachineIR(
@@ -201,13 +206,13 @@ class FrontEnd:
             next_step=f"write instead: {instead}",
         )
 
-    def _refuser(self, thing: Any) -> Callable[[str, str], Exception]:
+    def refuser(self, thing: Any) -> Callable[[str, str], Exception]:
         return lambda construct, instead: self._refuse(thing, construct, instead)
 
-    def _vars(self) -> list[tuple[str, Var[Any]]]:
+    def vars(self) -> list[tuple[str, Var[Any]]]:
         return [(n, v) for n, v in self.members.items() if isinstance(v, Var)]
 
-    def _hints(self, thing: Any) -> dict[str, Any]:
+    def hints(self, thing: Any) -> dict[str, Any]:
         try:
             return typing.get_type_hints(thing, include_extras=True)
         except (NameError, TypeError, AttributeError) as error:
@@ -215,44 +220,13 @@ class FrontEnd:
                 thing, f"an annotation that cannot be resolved ({error})", "names of the module"
             ) from error
 
-    def _variable_types(self) -> dict[str, t.Type]:
-        hints = self._hints(self.cls)
-        for name, _ in self._vars():
-            annotation = hints.get(name)
-            if typing.get_origin(annotation) is not Var:
-                raise self._refuse(self.cls, f"{name} without a type", f"{name}: Var[T] = var(…)")
-            (inner,) = typing.get_args(annotation)
-            kind = self.resolver.type_of(inner, self._refuser(self.cls))
-            self.build.variables[name] = kind
-        return self.build.variables
-
-    def _variable(self, name: str, variable: Var[Any], kind: t.Type) -> Variable:
-        way, argument = variable.given()
-        try:
-            with running(Running(self.resolver.sizes, _no_choice, self.resolver.values)):
-                starts = starting_values(self.resolver, way, argument, kind)
-        except OutOfRange as error:
-            raise UsageError(
-                f"{self.cls.__name__}.{name} starts outside its type: {error}",
-                thing=name,
-                next_step=f"start inside {t.show(kind)}",
-            ) from error
-        if starts is None:
-            raise self._refuse(
-                self.cls,
-                f"{name} = var({way}…) for {t.show(kind)}",
-                "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map",
-            )
-        packed = tuple(pack_value(v) for v in sorted(set(starts), key=order))
-        return Variable(name, kind, packed, self.line)
-
     def _params(self, function: types.FunctionType, drop: int) -> tuple[tuple[str, Param], ...]:
-        hints = self._hints(function)
+        hints = self.hints(function)
         made = []
         for name in list(inspect.signature(function).parameters)[drop:]:
             if name not in hints:
                 raise self._refuse(function, f"the parameter {name} without a type", f"{name}: T")
-            kind = self.resolver.type_of(hints[name], self._refuser(function))
+            kind = self.resolver.type_of(hints[name], self.refuser(function))
             domain(kind)
             made.append((name, Param(self.build.fresh(name), kind)))
         return tuple(made)
@@ -308,7 +282,7 @@ class FrontEnd:
         return made
 
     def _crash(self, variables: tuple[Variable, ...], recovery: tuple[Stmt, ...]) -> Action:
-        volatile = frozenset(n for n, v in self._vars() if v.volatile)
+        volatile = frozenset(n for n, v in self.vars() if v.volatile)
         several = [v.name for v in variables if v.name in volatile and len(v.initial) > 1]
         if several or CRASH in self.members:
             what = f"{several[0]}, volatile," if several else f"a member called {CRASH}"
@@ -338,7 +312,7 @@ class FrontEnd:
             raise self._refuse(
                 function, f"{mark.abstract!r} as a machine", "a class with variables"
             )
-        self._variable_types()
+        typed(self)
         known = {**self.resolver.sizes, **self.build.constants}
         front = FrontEnd(mark.abstract, {})
         named = {n: self.resolver.number(v) for n, v in mark.constants.items()}
@@ -375,10 +349,6 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
         found = inspect.getattr_static(cls, name)
         if isinstance(found, Var | Const) or mark_of(found) is not None:
             yield name, found
-
-
-def _no_choice(options: Sequence[Any]) -> Any:
-    raise RefuteError("any_of has no meaning in a starting value", next_step="use var(one_of=…)")
 
 
 def translate(cls: type, constants: Mapping[str, int]) -> MachineIR:

@@ -37,8 +37,12 @@ Refuse = Callable[[str, str], Exception]
 class Resolver:
     """Types of one machine under given constants. sizes: every Sort met. used: constants met."""
 
-    def __init__(self, constants: Mapping[str, int]) -> None:
+    def __init__(
+        self, constants: Mapping[str, int], named: Callable[[str], Any] = lambda name: None
+    ) -> None:
+        """named: what a name stands for where the machine is written, for Sorts in bounds."""
         self.constants = constants
+        self.named = named
         self.used: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         self.unsized: list[str] = []
@@ -99,6 +103,9 @@ class Resolver:
 
     def _named(self, name: str) -> int:
         known = {**self.sizes, **dict.fromkeys(self.unsized, 1), **self.constants}
+        sort = self.named(name)
+        if name not in known and isinstance(sort, type) and issubclass(sort, Sort):
+            known[name] = self.sort_size(sort)
         if name not in known:
             raise UsageError(
                 f"the bound {name!r} names no constant",

@@ -1,7 +1,8 @@
 """`@temporal` methods as formulas of the IR.
 
-The body is one `return`. Lambdas without arguments, and helpers of the machine, are predicates;
-everything else is put together by the very functions that the machine calls when it runs.
+The body is one `return`, perhaps after locals that stand for formulas. Lambdas without arguments,
+and helpers of the machine, are predicates; everything else is put together by the very functions
+that the machine calls when it runs.
 """
 
 from __future__ import annotations
@@ -37,24 +38,40 @@ _INSTEAD = (
 )
 
 
+class _Formulas(Calls):
+    """Calls in a method that returns a formula. named: the locals that stand for formulas."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(scope)
+        self.named: dict[str, Formula] = {}
+
+
 def formula_of(scope: Scope) -> LTL:
     """The formula that a method returns. Raises Unsupported."""
-    body = [s for s in scope.tree.body if not _docstring(s)]
-    match body:
-        case [ast.Return(value=ast.expr() as value)]:
-            return _ltl(_formula(Calls(scope), value))
-    node = body[0] if body else scope.tree
-    raise scope.refuse(node, "more than one statement in a @temporal", "return <a formula>")
+    calls = _Formulas(scope)
+    for node in scope.tree.body:
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Return(value=ast.expr() as value):
+                return _ltl(_formula(calls, value))
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                calls.named[name] = _formula(calls, value)
+            case _:
+                what = f"a {type(node).__name__} statement in a @temporal"
+                raise scope.refuse(node, what, "name = <a formula>, and return <a formula>")
+    raise scope.refuse(scope.tree, "a @temporal without return", "return <a formula>")
 
 
-def _docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _formula(calls: Calls, node: ast.expr) -> Formula:
+def _formula(calls: _Formulas, node: ast.expr) -> Formula:
     match node:
         case ast.Lambda():
             return _predicate(calls, node)
+        case ast.Name() if node.id in calls.named:
+            return calls.named[node.id]
         case ast.Call():
             return _call(calls, node)
         case ast.BinOp(left=left, op=ast.BitAnd(), right=right):
@@ -80,7 +97,7 @@ def _predicate(calls: Calls, node: ast.Lambda) -> Formula:
     return Formula("holds", (), calls.truth(node.body))
 
 
-def _call(calls: Calls, node: ast.Call) -> Formula:
+def _call(calls: _Formulas, node: ast.Call) -> Formula:
     target = calls.scope.static(node.func)
     known = isinstance(target, types.FunctionType)
     if known and target in _ONE and len(node.args) == 1 and not node.keywords:
@@ -92,7 +109,7 @@ def _call(calls: Calls, node: ast.Call) -> Formula:
     raise calls.scope.refuse(node, f"a call of {ast.unparse(node.func)} in a formula", _INSTEAD)
 
 
-def _family(calls: Calls, node: ast.Call, negated: bool) -> Formula:
+def _family(calls: _Formulas, node: ast.Call, negated: bool) -> Formula:
     """`for_all` and `exists`: one formula for each value of the type."""
     scope, (where, inner) = calls.scope, node.args
     if not isinstance(inner, ast.Lambda) or len(inner.args.args) != 1:
@@ -112,7 +129,8 @@ def _family(calls: Calls, node: ast.Call, negated: bool) -> Formula:
 
 
 def _is_formula(node: ast.expr) -> bool:
-    return isinstance(node, ast.Lambda | ast.Call | ast.BinOp | ast.UnaryOp | ast.Attribute)
+    kinds = ast.Lambda | ast.Name | ast.Call | ast.BinOp | ast.UnaryOp | ast.Attribute
+    return isinstance(node, kinds)
 
 
 def _ltl(made: Formula) -> LTL:
