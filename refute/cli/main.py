@@ -22,6 +22,7 @@ from types import FrameType
 from typing import cast
 
 from refute import __version__
+from refute.cli.early import start_early
 from refute.cli.printing import HelpShown, discard, print_all
 from refute.errors import (
     EXIT_ESTABLISHED,
@@ -30,6 +31,7 @@ from refute.errors import (
     RefuteError,
     UsageError,
 )
+from refute.sandbox.zygote import release
 
 # command → (module that runs it, one line of help); a module is imported when its command runs
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -42,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("refute.cli.doctor", "what is available here, and what is missing"),
     "init": ("refute.cli.init", "configuration, exemptions and a first claim for a repository"),
 }
+EARLY = ("check",)  # commands whose workers are prepared while the command is imported
 ERROR_SCHEMA = "refute.error/1"
 
 
@@ -58,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = EXIT_ESTABLISHED
     except BaseException as error:
         code = _explain(error, args, debug)
+    release()
     code = _flush(code)
     return EXIT_USAGE if hook and code != EXIT_ESTABLISHED else code
 
@@ -129,6 +133,8 @@ def _dispatch(args: list[str]) -> int:
             possible=tuple(COMMANDS),
             next_step="see `refute --help`",
         )
+    if args[0] in EARLY:
+        start_early(args[1:])
     module = importlib.import_module(COMMANDS[args[0]][0])
     run = cast(Callable[[Sequence[str]], int], module.run)
     return run(args[1:])

@@ -7,7 +7,8 @@ and init run no code of the tree; the supervisor is outside the pid namespace, s
 neither see nor signal it.
 
 Arguments: the control socket, the wire's socket, refute's directory. The rest of the configuration
-comes as one line of JSON on the control socket; `ready` and `exit` go back the same way.
+comes as one line of JSON on the control socket; `ready` and `exit` go back the same way. With
+"zygote" and one socket instead, it forks such programs on request (`refute.sandbox.breeding`).
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class JudgeFinder:
         vars(sys.modules["refute"])["sandbox"] = sys.modules["refute.sandbox"]
 
     def arm(self, config: dict[str, Any]) -> None:
-        """From now on others import too. config: its "tree" names the tree, when it is known."""
+        """From now on others import too. config: its "tree" names the tree, "" where none is."""
         self._config = config
         self.armed = True
 
@@ -79,6 +80,9 @@ class JudgeFinder:
         self, execute: Callable[[types.ModuleType], None], module: types.ModuleType
     ) -> None:
         """Execute a module of refute as if the tree were not there."""
+        if not self._config["tree"]:  # nor is it, in a zygote
+            execute(module)
+            return
         # Installed distributions and refute itself may lie below a tree that is judged in place.
         trusted = (*self._config["path"], self._config["package"])
         tree = f"{self._config['tree']}/"
@@ -120,10 +124,15 @@ def _comes_from(module: Any, tree: str, trusted: tuple[str, ...]) -> bool:
 
 def main() -> None:
     """Read the configuration and supervise one worker."""
-    control, wire, package = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    first, wire, package = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     judge = JudgeFinder(package)
     # By name, since refute is findable only from here on.
     supervisor = importlib.import_module("refute.sandbox.supervisor")
+    if first == "zygote":
+        judge.arm({"tree": ""})
+        control, wire = importlib.import_module("refute.sandbox.breeding").breed(wire)
+    else:
+        control = int(first)
     config = json.loads(_read_line(control))
     judge.arm(config)
     supervisor.supervise(config, control, wire)

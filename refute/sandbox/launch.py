@@ -1,7 +1,8 @@
 """Launch: start a worker's supervisor and hand it its configuration.
 
 The supervisor starts as a bare interpreter (`-S -s -P`, no site, no user's directories) with an
-environment of a few fixed variables. `-I` would do that too, but it also ignores PYTHONHASHSEED.
+environment of a few fixed variables, or as a fork of one (`refute.sandbox.zygote`). `-I` would do
+that too, but it also ignores PYTHONHASHSEED.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -25,10 +25,19 @@ from refute.errors import SandboxError
 from refute.sandbox.layout import layout
 from refute.sandbox.limits import Limits
 from refute.sandbox.link import Codec, Excerpt, Link
+from refute.sandbox.zygote import (
+    INTERPRETER,
+    PACKAGE,
+    Forked,
+    Gone,
+    Spawned,
+    drop,
+    environment,
+    zygote_of,
+)
 
 Isolation = Literal["auto", "unprivileged", "process"]
 START_S = 30.0
-_BOOTSTRAP = str(Path(__file__).with_name("bootstrap.py"))
 
 
 class Order(NamedTuple):
@@ -45,9 +54,9 @@ class Order(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A running supervisor: its process, the link to its worker, and what it said of itself."""
+    """A running supervisor, the link to its worker, and what it said of itself."""
 
-    process: subprocess.Popen[bytes]
+    supervisor: Spawned | Forked
     link: Link
     output: Excerpt
     ready: dict[str, Any]
@@ -87,17 +96,16 @@ def _start(order: Order, codec: Codec, why: str) -> Started:
     wire, their_wire = socket.socketpair()
     try:
         with their_control, their_wire:
-            process = _spawn(their_control.fileno(), their_wire.fileno(), order)
+            supervisor = _supervisor(their_control.fileno(), their_wire.fileno(), order)
     except OSError as error:
         wire.close()
         control.close()
         raise _not_started(order, str(error)) from error
-    assert process.stdout is not None
-    output = Excerpt(process.stdout.fileno(), order.limits.output)
-    link = Link(wire, control, output, process.stdout.fileno(), codec)
+    output = Excerpt(supervisor.output, order.limits.output)
+    link = Link(wire, control, output, supervisor.output, codec)
     scratch = f"{tempfile.gettempdir()}/refute-{secrets.token_hex(8)}"
     config = {**_config(order), "why": why, "scratch": scratch}
-    started = Started(process, link, output, {}, (wire, control), scratch)
+    started = Started(supervisor, link, output, {}, (wire, control), scratch)
     try:
         ready = _introduce(started, config)
     except BaseException:  # an interrupt, above all
@@ -136,34 +144,42 @@ def _config(order: Order) -> dict[str, Any]:
     }
 
 
-def _spawn(control: int, wire: int, order: Order) -> subprocess.Popen[bytes]:
-    package = layout(False).package
-    arguments = [sys.executable, "-S", "-s", "-P", _BOOTSTRAP, str(control), str(wire)]
-    return subprocess.Popen(
-        [*arguments, package],
-        env=_environment(order.hash_seed),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        pass_fds=[control, wire, *order.fds],
-        start_new_session=True,
-        bufsize=0,
-    )
+def _supervisor(control: int, wire: int, order: Order) -> Spawned | Forked:
+    """A new supervisor, forked where its hash seed has a zygote. Raises OSError."""
+    zygote = zygote_of(order.hash_seed) if order.command is None else None
+    if zygote is None:
+        return _spawn(control, wire, order)
+    reading, writing = os.pipe()
+    try:
+        pid, descriptor = zygote.fork(control, wire, writing, order.fds)
+    except Gone:
+        os.close(reading)
+        drop(order.hash_seed)
+        return _spawn(control, wire, order)
+    finally:
+        os.close(writing)
+    return Forked(zygote, pid, descriptor, reading)
 
 
-def _environment(hash_seed: int) -> dict[str, str]:
-    # Some interpreters find their own library only through this; the subject does not get it.
-    loader = {k: v for k, v in os.environ.items() if k == "LD_LIBRARY_PATH"}
-    return {
-        **loader,
-        "HOME": "/tmp",
-        "LC_ALL": "C.UTF-8",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "PATH": layout(True).programs,
-        "PYTHONHASHSEED": str(hash_seed),
-        "TZ": "UTC",
-    }
+def _spawn(control: int, wire: int, order: Order) -> Spawned:
+    arguments = [*INTERPRETER, str(control), str(wire), PACKAGE]
+    reading, writing = os.pipe()
+    try:
+        process = subprocess.Popen(
+            arguments,
+            env=environment(order.hash_seed),
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=writing,
+            pass_fds=[control, wire, *order.fds],
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    return Spawned(process, reading)
 
 
 def stop(started: Started, patience_s: float = 5.0) -> float:
@@ -172,7 +188,6 @@ def stop(started: Started, patience_s: float = 5.0) -> float:
     The supervisor ends when its control socket does, and takes the rest along. Only where a
     subject shares our uid can it have killed or stopped the supervisor; then we do what is left.
     """
-    process = started.process
     wire, control = started.ends
     wire.close()
     with contextlib.suppress(OSError):  # the supervisor may be gone already
@@ -181,25 +196,13 @@ def stop(started: Started, patience_s: float = 5.0) -> float:
     while started.link.told(deadline) is not None:
         pass
     if time.monotonic() >= deadline:
-        process.kill()
-    seconds = _wait(process)
-    if process.returncode != 0 and started.ready.get("subject"):
+        started.supervisor.kill()
+    code, seconds = started.supervisor.reap()
+    if code != 0 and started.ready.get("subject"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(started.ready["subject"], signal.SIGKILL)
     if started.ready.get("tree") == started.scratch:
         shutil.rmtree(started.scratch, ignore_errors=True)
     control.close()
-    if process.stdout is not None:
-        process.stdout.close()
+    os.close(started.supervisor.output)
     return seconds
-
-
-def _wait(process: subprocess.Popen[bytes]) -> float:
-    """Reap the supervisor; the CPU seconds of it and all it waited for."""
-    try:
-        _, status, usage = os.wait4(process.pid, 0)
-    except ChildProcessError:  # the embedding program reaps every child itself
-        process.returncode = 0
-        return 0.0
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime + usage.ru_stime

@@ -25,14 +25,12 @@ class Layout(NamedTuple):
     """binds: (path in the worker, real path here); links: (path, what the link says).
 
     path: entries of sys.path for standard library and distributions. package: refute's directory.
-    programs: PATH in the worker.
     """
 
     binds: tuple[tuple[str, str], ...]
     links: tuple[tuple[str, str], ...]
     path: tuple[str, ...]
     package: str
-    programs: str
 
 
 @functools.cache
@@ -57,7 +55,6 @@ def layout(command: bool) -> Layout:
         links=tuple(links.items()),
         path=(*standard, *installed),
         package=package,
-        programs=f"{Path(interpreter).parent}:/usr/local/bin:/usr/bin:/bin",
     )
 
 

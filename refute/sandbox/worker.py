@@ -158,8 +158,7 @@ class Worker:
         A call that waits for it raises SandboxError: its end is not the subject's doing.
         """
         self._killed = True
-        with contextlib.suppress(ProcessLookupError):
-            self._started.process.kill()
+        self._started.supervisor.kill()
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,8 @@
 """Hostile subjects change nothing but their own outcome.
 
 Each attack is a function in tests/cases/hostile. After each one the parent must still work, and
-neither descriptors nor processes of this process may be left over.
+neither descriptors nor processes of this process may be left over. All of it holds for workers that
+were spawned and for those that a zygote forked.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from refute import plain
 from refute.sandbox import Limits, Outcome, Worker, open_worker
 from refute.sandbox.link import Link
 from refute.sandbox.processes import children, descendants
+from refute.sandbox.zygote import prepare, release, zygote_of
 
 CASES = Path(__file__).parents[1] / "cases" / "hostile"
 LIMITS = Limits(cpu_s=5.0, wall_s=10.0, memory=2**29)
@@ -32,8 +34,22 @@ def open_descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
+@pytest.fixture(scope="module", params=["spawned", "forked"], autouse=True)
+def start(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "forked":
+        prepare()
+    yield request.param
+    release()
+
+
+@pytest.fixture
+def others() -> set[int]:
+    """The processes below this one that are no workers."""
+    return descendants(os.getpid())
+
+
 @pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
+def nothing_is_left(start: str) -> Iterator[None]:
     before = open_descriptors(), sorted(children(os.getpid()))
     yield
     assert (open_descriptors(), sorted(children(os.getpid()))) == before
@@ -105,22 +121,22 @@ def test_disk_is_limited(jailed: Worker) -> None:
     assert jailed.call("eats:disk", "/tree/big").errno == 30  # EROFS
 
 
-def test_a_fork_bomb_is_limited_and_cleared(jailed: Worker) -> None:
+def test_a_fork_bomb_is_limited_and_cleared(others: set[int], jailed: Worker) -> None:
     outcome = jailed.call("forks:bomb")
     made, errno = outcome.value
     assert made < LIMITS.processes
     assert errno == 11
-    pids = descendants(os.getpid())
+    pids = descendants(os.getpid()) - others
     assert len(pids) > made
     jailed.close()
     assert not any(map(alive, pids))
 
 
 @pytest.mark.parametrize("isolation", ["auto", "unprivileged", "process"])
-def test_processes_left_behind_are_killed(isolation: str) -> None:
+def test_processes_left_behind_are_killed(others: set[int], isolation: str) -> None:
     with hostile(isolation=isolation) as worker:
         assert worker.call("forks:leave_one_behind").kind == "returned"
-        pids = descendants(os.getpid())
+        pids = descendants(os.getpid()) - others
     assert len(pids) >= 3
     assert not any(map(alive, pids))
 
@@ -408,14 +424,14 @@ def test_files_of_the_tree_shadow_nothing_of_the_judge(worker: Worker) -> None:
 # the parent is interrupted
 
 
-def test_an_interrupted_parent_kills_the_worker() -> None:
+def test_an_interrupted_parent_kills_the_worker(others: set[int]) -> None:
     def ring(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
     previous = signal.signal(signal.SIGALRM, ring)
     try:
         with hostile() as worker:
-            pids = descendants(os.getpid())
+            pids = descendants(os.getpid()) - others
             signal.setitimer(signal.ITIMER_REAL, 0.1)
             with pytest.raises(KeyboardInterrupt):
                 worker.call("hangs:sleep")
@@ -425,7 +441,9 @@ def test_an_interrupted_parent_kills_the_worker() -> None:
         signal.signal(signal.SIGALRM, previous)
 
 
-def test_an_interrupted_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_start_leaves_nothing(
+    others: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def ring(link: Link, deadline: float) -> None:
         monkeypatch.undo()
         raise KeyboardInterrupt
@@ -433,4 +451,17 @@ def test_an_interrupted_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Link, "told", ring)
     with pytest.raises(KeyboardInterrupt):
         hostile()
-    assert not descendants(os.getpid())
+    assert not descendants(os.getpid()) - others
+
+
+# zygotes
+
+
+def test_workers_of_a_zygote_share_neither_state_nor_randomness(start: str) -> None:
+    drawn = []
+    for _ in range(2):
+        with hostile() as worker:
+            assert worker.call("sound:counted").value == 1
+            drawn.append(worker.call("sound:random_number").value)
+    assert drawn[0] != drawn[1]
+    assert (zygote_of(0) is not None) is (start == "forked")

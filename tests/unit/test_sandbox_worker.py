@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from refute.errors import NotPlainData, SandboxError, UsageError
 from refute.plain import Opaque, Record
 from refute.sandbox import Handle, Limits, Outcome, Remote, Worker, open_worker
+from refute.sandbox.zygote import Zygote, prepare, release, zygote_of
 
 LIMITS = Limits(wall_s=10.0, output=1000)
 SUBJECT = """
@@ -314,3 +316,55 @@ def test_a_call_that_sleeps_is_not_starved(tmp_path: Path) -> None:
     with open_worker(tmp_path, None, (".",), limits) as worker:
         outcome = worker.call("subject:nap", 60)
     assert (outcome.kind, outcome.starved) == ("timeout", False)
+
+
+# zygotes: see also tests/planted/test_hostile_subjects.py
+
+
+@pytest.fixture
+def zygote() -> Iterator[Zygote]:
+    prepare(("refute.specs.machine.loading", "refute.no.such.module"))
+    made = zygote_of(0)
+    assert made is not None
+    yield made
+    release()
+
+
+def test_a_forked_worker_is_as_one_that_was_spawned(tree: Path, zygote: Zygote) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"inherited")
+    os.close(writing)
+    said = []
+    for seed in (0, 7):  # forked, spawned
+        with open_worker(tree, ["subject.py"], [".", "src"], LIMITS, hash_seed=seed) as worker:
+            calls = [worker.call("subject:where"), worker.call("subject:claims")]
+            said.append(([c.value for c in calls], calls[0].stdout, worker.isolation))
+        assert worker.cpu_s > 0
+    assert said[0] == said[1]
+    with open_worker(tree, None, ["."], LIMITS, fds=(reading,)) as worker:
+        assert worker.call("builtins:len", "ab").value == 2
+        assert worker.call("os:read", reading, 100).value == b"inherited"
+    os.close(reading)
+
+
+def test_a_zygote_that_was_killed_is_replaced_by_spawning(tree: Path, zygote: Zygote) -> None:
+    zygote.close()
+    with open_worker(tree, None, ["."], LIMITS) as worker:
+        assert worker.call("subject:echo", 1).value == [[1], {}]
+    assert zygote_of(0) is None
+
+
+def test_a_worker_outlives_its_zygote(tree: Path, zygote: Zygote) -> None:
+    with open_worker(tree, None, ["."], LIMITS) as worker:
+        zygote.close()
+        assert worker.call("subject:echo", 1).value == [[1], {}]
+
+
+def test_an_answer_that_an_interrupt_left_behind_is_not_the_next_one(
+    tree: Path, zygote: Zygote
+) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        zygote._send("fork", [], [theirs.fileno()] * 3)
+    with open_worker(tree, None, ["."], LIMITS) as worker:
+        assert worker.call("subject:echo", 1).value == [[1], {}]
