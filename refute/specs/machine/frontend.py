@@ -105,11 +105,11 @@ class FrontEnd:
     def names(self) -> set[str]:
         """The constants and Sorts that the machine has, whether or not they were given."""
         self.bare = True  # a machine that is refined has names of its own
-        typed(self)
-        self.marked()
+        self._variable_types()
+        self._marked()
         return {*self.build.constants, *self.resolver.sizes, *self.resolver.unsized}
 
-    def marked(self) -> Marked:
+    def _marked(self) -> Marked:
         made = Marked()
         for name, function in self.members.items():
             mark = mark_of(function)
@@ -144,12 +144,12 @@ class FrontEnd:
 
     def ir(self) -> MachineIR:
         """The machine's IR, everything resolved."""
-        variables = typed(self)
-        marked = self.marked()
+        variables = self._variable_types()
+        marked = self._marked()
         self._check_constants()
         if not marked.actions and not marked.processes:
             raise self._refuse(self.cls, "a machine without steps", "an @action or a @process")
-        starts = tuple(self._variable(n, v, variables[n]) for n, v in self.vars())
+        starts = tuple(self._variable(n, v, variables[n]) for n, v in self._vars())
         if self.crashes:
             marked.actions.append(self._crash(starts, marked.recovery))
         return MachineIR(
@@ -206,13 +206,13 @@ class FrontEnd:
             next_step=f"write instead: {instead}",
         )
 
-    def refuser(self, thing: Any) -> Callable[[str, str], Exception]:
+    def _refuser(self, thing: Any) -> Callable[[str, str], Exception]:
         return lambda construct, instead: self._refuse(thing, construct, instead)
 
-    def vars(self) -> list[tuple[str, Var[Any]]]:
+    def _vars(self) -> list[tuple[str, Var[Any]]]:
         return [(n, v) for n, v in self.members.items() if isinstance(v, Var)]
 
-    def hints(self, thing: Any) -> dict[str, Any]:
+    def _hints(self, thing: Any) -> dict[str, Any]:
         try:
             return typing.get_type_hints(thing, include_extras=True)
         except (NameError, TypeError, AttributeError) as error:
@@ -220,13 +220,44 @@ class FrontEnd:
                 thing, f"an annotation that cannot be resolved ({error})", "names of the module"
             ) from error
 
+    def _variable_types(self) -> dict[str, t.Type]:
+        hints = self._hints(self.cls)
+        for name, _ in self._vars():
+            annotation = hints.get(name)
+            if typing.get_origin(annotation) is not Var:
+                raise self._refuse(self.cls, f"{name} without a type", f"{name}: Var[T] = var(…)")
+            (inner,) = typing.get_args(annotation)
+            kind = self.resolver.type_of(inner, self._refuser(self.cls))
+            self.build.variables[name] = kind
+        return self.build.variables
+
+    def _variable(self, name: str, variable: Var[Any], kind: t.Type) -> Variable:
+        way, argument = variable.given()
+        try:
+            with running(Running(self.resolver.sizes, _no_choice, self.resolver.values)):
+                starts = starting_values(self.resolver, way, argument, kind)
+        except OutOfRange as error:
+            raise UsageError(
+                f"{self.cls.__name__}.{name} starts outside its type: {error}",
+                thing=name,
+                next_step=f"start inside {t.show(kind)}",
+            ) from error
+        if starts is None:
+            raise self._refuse(
+                self.cls,
+                f"{name} = var({way}…) for {t.show(kind)}",
+                "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map",
+            )
+        packed = tuple(pack_value(v) for v in sorted(set(starts), key=order))
+        return Variable(name, kind, packed, self.line)
+
     def _params(self, function: types.FunctionType, drop: int) -> tuple[tuple[str, Param], ...]:
-        hints = self.hints(function)
+        hints = self._hints(function)
         made = []
         for name in list(inspect.signature(function).parameters)[drop:]:
             if name not in hints:
                 raise self._refuse(function, f"the parameter {name} without a type", f"{name}: T")
-            kind = self.resolver.type_of(hints[name], self.refuser(function))
+            kind = self.resolver.type_of(hints[name], self._refuser(function))
             domain(kind)
             made.append((name, Param(self.build.fresh(name), kind)))
         return tuple(made)
@@ -282,7 +313,7 @@ class FrontEnd:
         return made
 
     def _crash(self, variables: tuple[Variable, ...], recovery: tuple[Stmt, ...]) -> Action:
-        volatile = frozenset(n for n, v in self.vars() if v.volatile)
+        volatile = frozenset(n for n, v in self._vars() if v.volatile)
         several = [v.name for v in variables if v.name in volatile and len(v.initial) > 1]
         if several or CRASH in self.members:
             what = f"{several[0]}, volatile," if several else f"a member called {CRASH}"
@@ -312,7 +343,7 @@ class FrontEnd:
             raise self._refuse(
                 function, f"{mark.abstract!r} as a machine", "a class with variables"
             )
-        typed(self)
+        self._variable_types()
         known = {**self.resolver.sizes, **self.build.constants}
         front = FrontEnd(mark.abstract, {})
         named = {n: self.resolver.number(v) for n, v in mark.constants.items()}
@@ -349,6 +380,10 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
         found = inspect.getattr_static(cls, name)
         if isinstance(found, Var | Const) or mark_of(found) is not None:
             yield name, found
+
+
+def _no_choice(options: Sequence[Any]) -> Any:
+    raise RefuteError("any_of has no meaning in a starting value", next_step="use var(one_of=…)")
 
 
 def translate(cls: type, constants: Mapping[str, int]) -> MachineIR:
