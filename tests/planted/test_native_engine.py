@@ -20,7 +20,7 @@ from refute.verifiers.model import exploring
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.exploring import NATIVE, PLAIN
-from refute.verifiers.model.native import building, compiler
+from refute.verifiers.model.native import building
 from refute.verifiers.model.native.compiler import QUICK, built, cache_directory
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.native.here import native_search, native_walks
@@ -99,10 +99,10 @@ def test_without_a_compiler_the_evidence_says_so(
 
 def test_what_has_no_packed_form_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
-    evidence = judged("Wide", ("odd",), "auto")["odd"]
+    evidence = judged("Wide", ("only_early",), "auto")["only_early"]
     assert searched_by(evidence) == PLAIN and evidence.verdict is Verdict.EXHAUSTED
-    assert "chosen: Set[0..9999]" in evidence.scope.text
-    assert judged("Wide", ("odd",))["odd"].verdict is Verdict.UNKNOWN
+    assert "at: Map[0..9999, bool]" in evidence.scope.text
+    assert judged("Wide", ("only_early",))["only_early"].verdict is Verdict.UNKNOWN
 
 
 def test_a_number_beyond_its_bits_gives_way_to_the_plain_engine(
@@ -112,6 +112,14 @@ def test_a_number_beyond_its_bits_gives_way_to_the_plain_engine(
     evidence = judged("Overflows", ("positive",), "auto")["positive"]
     assert searched_by(evidence) == PLAIN and evidence.verdict is Verdict.EXHAUSTED
     assert "it met what it cannot hold" in evidence.scope.text
+
+
+def test_what_outgrows_its_room_is_searched_again_with_more() -> None:
+    evidence = judged("Grows")
+    assert evidence["bounded"].verdict is Verdict.REFUTED
+    assert evidence["counted"].verdict is Verdict.EXHAUSTED
+    assert searched_by(evidence["counted"]) == NATIVE
+    assert evidence["counted"].statistics["distinct"] == 25
 
 
 def test_a_library_that_crashes_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +174,7 @@ def test_random_walks_refute_with_a_short_trace_and_else_survive() -> None:
 
 
 def test_random_walks_do_not_show_that_something_is_never_reached() -> None:
-    evidence = judged("Wide", ("odd",), walks=5)["odd"]
+    evidence = judged("Wide", ("only_early",), walks=5)["only_early"]
     assert evidence.verdict is Verdict.UNKNOWN  # no packed form, and no other engine walks
     evidence = judged("Endless", walks=5)
     assert evidence["always"].verdict is Verdict.SURVIVED

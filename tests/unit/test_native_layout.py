@@ -10,7 +10,7 @@ import pytest
 
 from refute.specs.machine import types as t
 from refute.specs.machine.values import atom, domain, tag
-from refute.verifiers.model.native.forms import Unsuited, code_of, form
+from refute.verifiers.model.native.forms import ROOMS, Cramped, Unsuited, code_of, form, with_room
 from refute.verifiers.model.native.layout import (
     WORD,
     arrange,
@@ -47,6 +47,9 @@ TYPES: list[t.Type] = [
     t.Union((LARGE, t.Nothing(), PAIR)),
     t.SetOf(t.SetOf(RM)),
     t.MapOf(RM, t.SeqOf(t.Tuple((t.Int(0, 2**40), RM)), 2)),
+    t.SetOf(t.Tuple((t.Int(), t.Nothing()))),
+    t.BagOf(t.Tuple((LARGE, t.Int(1, None)))),
+    t.SetOf(t.SetOf(t.Int(0, 999))),
 ]
 
 
@@ -62,12 +65,14 @@ def drawn(kind: t.Type, source: random.Random) -> Any:
             return (tag(kind.name, names), *(drawn(k, source) for _, k in kind.fields))
         case t.Union():
             return drawn(source.choice(kind.options), source)
+        case t.SetOf() if form(kind).kind == "bunch":
+            return frozenset(drawn(kind.elem, source) for _ in range(source.randint(0, 5)))
         case t.SetOf():
             return frozenset(v for v in domain(kind.elem) if source.random() < 0.4)
         case t.MapOf():
             return tuple(drawn(kind.value, source) for _ in domain(kind.key))
         case t.SeqOf():
-            length = source.randint(0, 4 if kind.upto is None else kind.upto)
+            length = source.randint(0, 5 if kind.upto is None else kind.upto)
             return tuple(drawn(kind.elem, source) for _ in range(length))
     return source.choice(domain(kind))
 
@@ -117,9 +122,8 @@ def test_records_and_tuples_are_numbered_by_mixed_radix() -> None:
 
 
 def test_types_without_a_form_are_refused_by_name() -> None:
-    for kind in (t.SetOf(t.Int()), t.MapOf(t.Int(0, 5000), t.Bool())):
-        with pytest.raises(Unsuited, match="more than"):
-            form(kind)
+    with pytest.raises(Unsuited, match="more than"):
+        form(t.MapOf(t.Int(0, 5000), t.Bool()))
     for kind in (t.Union((t.Bool(), t.Int(0, 3))), t.Union((t.SeqOf(RM, 2), PAIR))):
         with pytest.raises(Unsuited, match="equal values"):
             form(kind)
@@ -158,3 +162,13 @@ def machines() -> Any:
     from refute.specs.library.two_phase_commit import TwoPhase
 
     return [TwoPhase.build(RM=3), DiningPhilosophers.build(NP=4)]
+
+
+def test_what_has_no_room_says_so() -> None:
+    many = frozenset(range(0, 9000, 1000))
+    with pytest.raises(Cramped):
+        bits_of(many, t.SetOf(t.Int()))
+    with with_room(ROOMS[1]):
+        assert value_of(bits_of(many, t.SetOf(t.Int())), t.SetOf(t.Int())) == many
+    with pytest.raises(Cramped):
+        bits_of(2**40, t.Int())

@@ -43,7 +43,7 @@ def counted(counts: Report) -> str:
     if "walks" in counts:
         return f"{counts['walks']} random walks, {counts['steps']} steps"
     return (
-        f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
+        f"{searched_states(counts)}, {counts.get('generated', 0)} generated, "
         f"depth {counts.get('depth', 0)}"
     )
 
@@ -64,6 +64,12 @@ def walked(counts: Report, depth: int) -> str:
         f"{counts.get('walks', 0)} random walks of at most {depth} steps, "
         f"{counts.get('steps', 0)} steps in all, are no search of all states"
     )
+
+
+class Unfit(str):
+    """Why a search cannot go on that may do better with more room."""
+
+    __slots__ = ()
 
 
 class Exploration:
@@ -150,15 +156,16 @@ class Exploration:
         try:
             builder: Any = load(BUILDER)  # its imports are paid for by large machines only
             hashed = choice.hashed and not choice.walks
-            patience_s = max(1.0, SEARCH_SHARE * self.budget.wall_s - self.clock.spent)
-            with (
-                builder.library(self.data, hashed, patience_s) as library,
-                self._worker(library) as worker,
-            ):
-                found = self._searched(worker, library.name, choice)
-                self.native_cpu_s = worker.cpu_s
+            while isinstance(found, Unfit):
+                patience_s = max(1.0, SEARCH_SHARE * self.budget.wall_s - self.clock.spent)
+                with (
+                    builder.library(self.data, hashed, patience_s) as library,
+                    self._worker(library) as worker,
+                ):
+                    found = self._searched(worker, library.name, choice)
+                    self.native_cpu_s += worker.cpu_s
         except Unsuited as why:
-            return str(why)
+            return str(found) if found else str(why)
         except RefuteError as error:
             return error.message
         if isinstance(found, str):
@@ -185,7 +192,7 @@ class Exploration:
         if not worker.alive:
             return f"it ended by itself ({stopped})"
         if counts.get("unfit"):
-            return f"after {counted(counts)} it met what it cannot hold"
+            return Unfit(f"after {counted(counts)} it met what it cannot hold")
         report, stopped = self._report(worker, made.value, counts, stopped)
         if choice.walks and not counts.get("full"):
             stopped = walked(counts, choice.depth)

@@ -8,10 +8,12 @@ from refute.machine import (
     Machine,
     Map,
     Range,
+    Seq,
     Set,
     Sort,
     Var,
     action,
+    choose,
     constraint,
     empty_set,
     invariant,
@@ -51,7 +53,7 @@ class Tokens(Machine):
 
 
 class Overflows(Machine):
-    """A number without bounds that grows beyond 32 bits, within its constraint."""
+    """A number without bounds that grows beyond 63 bits, within its constraint."""
 
     n: Var[int] = var(1)
 
@@ -61,7 +63,7 @@ class Overflows(Machine):
 
     @constraint
     def small(self) -> bool:
-        return self.n < 1_000_000_000_000
+        return self.n < 4_000_000_000_000_000_000
 
     @invariant
     def positive(self) -> bool:
@@ -69,22 +71,24 @@ class Overflows(Machine):
 
 
 class Wide(Machine):
-    """A set over more elements than a packed state has room for."""
+    """A total map over more keys than a packed state has room for."""
 
-    chosen: Var[Set[Annotated[int, Range(0, 9_999)]]] = var(empty_set)
+    at: Var[Map[Annotated[int, Range(0, 9_999)], bool]] = var(each=False)
+    last: Var[Annotated[int, Range(0, 5)]] = var(0)
 
     @action
     def choose(self) -> None:
-        when(len(self.chosen) < 5)
-        self.chosen.add(2 * len(self.chosen) + 1)
+        when(self.last < 5)
+        self.last += 1
+        self.at[self.last] = True
 
     @terminal
     def enough(self) -> bool:
-        return len(self.chosen) == 5
+        return self.last == 5
 
     @invariant
-    def odd(self) -> bool:
-        return all(n % 2 == 1 for n in self.chosen)
+    def only_early(self) -> bool:
+        return not self.at[9]
 
 
 class Endless(Machine):
@@ -104,3 +108,41 @@ class Endless(Machine):
     @reachable
     def full(self) -> bool:
         return all(n == 99 for n in self.at.values())
+
+
+class Grows(Machine):
+    """Sets, sequences and numbers that outgrow what was set aside at first."""
+
+    chosen: Var[Set[Annotated[int, Range(0, 999_999)]]] = var(empty_set)
+    order: Var[Seq[int]] = var(())
+    n: Var[int] = var(1)
+    first: Var[int] = var(0)
+
+    @action
+    def grow(self) -> None:
+        when(len(self.chosen) < 20)
+        new = 1000 * (40 - len(self.chosen))
+        self.order.append(new)
+        self.chosen.add(new)
+        self.n = self.n * 5
+        self.first = choose(x for x in self.chosen if x in self.order)
+
+    @action
+    def restart(self) -> None:
+        when(len(self.order) > 18)
+        self.chosen = Set(x for x in self.chosen if x > 22_000)
+        self.order = Seq(x for x in self.order if x in self.chosen)
+        self.n = 1
+        self.first = min(self.chosen)
+
+    @terminal
+    def enough(self) -> bool:
+        return len(self.chosen) == 20
+
+    @invariant
+    def counted(self) -> bool:
+        return len(self.chosen) == len(self.order) and self.first == min(self.chosen, default=0)
+
+    @invariant
+    def bounded(self) -> bool:
+        return self.n < 1_000_000_000_000

@@ -9,26 +9,49 @@ from pathlib import Path
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.native.compiler import FLAGS, built
-from refute.verifiers.model.native.forms import Unsuited
-from refute.verifiers.model.native.program import layout_of, program
+from refute.verifiers.model.native.forms import ROOMS, Cramped, Room, Unsuited, with_room
+from refute.verifiers.model.native.program import SHAPE, layout_of, program
 
 
 class Builder:
-    """Writes and compiles a machine's program."""
+    """Writes and compiles the programs of one machine, each with more room than the one before."""
+
+    def __init__(self) -> None:
+        self._rooms = iter(ROOMS)
+        self._tried: set[str] = set()
 
     @contextlib.contextmanager
     def library(self, data: Plain, hashed: bool, patience_s: float) -> Iterator[Path]:
-        """The library, as a file that exists until the context ends. Raises Unsuited.
+        """The library, as a file that exists until the context ends.
 
         hashed: for a search that keeps hashes. patience_s: seconds that the compiler may take.
+        Raises Unsuited, also where more room changes nothing.
         """
-        ir = MachineIR.from_plain(data)
+        text = self._text(MachineIR.from_plain(data), hashed)
+        with built(text, FLAGS, patience_s) as path:
+            yield path
+
+    def _text(self, ir: MachineIR, hashed: bool) -> str:
+        cramped = Cramped("there is no more room")
+        for given in self._rooms:
+            try:
+                text = self._written(ir, hashed, given)
+            except Cramped as why:
+                cramped = why
+                continue
+            known = SHAPE.sub("", text)
+            if known in self._tried:
+                raise Unsuited("more room does not help")
+            self._tried.add(known)
+            return text
+        raise cramped
+
+    def _written(self, ir: MachineIR, hashed: bool, given: Room) -> str:
         try:
-            text = program(ir, layout_of(ir), hashed)
+            with with_room(given):
+                return program(ir, layout_of(ir), hashed)
         except Unsuited:
             raise
         except Exception as error:  # the plain engine can still search
             what = f"{type(error).__name__}: {error}"
             raise Unsuited(f"a bug of refute: its program could not be written ({what})") from error
-        with built(text, FLAGS, patience_s) as path:
-            yield path

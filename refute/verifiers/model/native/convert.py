@@ -11,13 +11,21 @@ from collections.abc import Sequence
 from refute.specs.machine import types as t
 from refute.specs.machine.types import show
 from refute.specs.machine.values import Value, conforms, domain
-from refute.verifiers.model.native.forms import Unsuited, code_of, codes, form, option_of, parts_of
+from refute.verifiers.model.native.bunches import Bunches, in_order
+from refute.verifiers.model.native.forms import (
+    Cramped,
+    Unsuited,
+    code_of,
+    codes,
+    form,
+    option_of,
+    parts_of,
+)
 from refute.verifiers.model.native.forms import is_small as small
-from refute.verifiers.model.native.places import Places
 from refute.verifiers.model.native.text import LIMIT, Val
 
 
-class Convert(Places):
+class Convert(Bunches):
     """Text that converts, compares and ranks."""
 
     def value(self, val: Val) -> str:
@@ -43,8 +51,11 @@ class Convert(Places):
                 return f"{bits}ull"
             words = (bits >> at & (2**64 - 1) for at in range(0, made.count, 64))
             return "{{" + ", ".join(f"{w}ull" for w in words) + "}}"
-        if made.kind in ("map", "seq"):
-            items = ", ".join(self.literal(v, made.parts[0]) for v in value) or "0"
+        if made.kind in ("map", "seq", "bunch"):
+            if made.kind != "map" and len(value) > made.count:
+                raise Cramped(f"{len(value)} elements of {show(kind)}")
+            held = in_order(value) if made.kind == "bunch" else value
+            items = ", ".join(self.literal(v, made.parts[0]) for v in held) or "0"
             return f"{{{{{items}}}}}" if made.kind == "map" else f"{{{len(value)}, {{{items}}}}}"
         if made.kind == "struct":
             fields = value[1:] if isinstance(kind, t.Rec) else value
@@ -102,7 +113,7 @@ class Convert(Places):
             return self._into_option(val, to, fail)
         if kind == "int":
             return self._bounded(self.value(val), val.type, to, fail)
-        if kind == "set":
+        if kind in ("set", "bunch"):
             return self.set_converted(self.value(val), val.type, to, fail)
         if kind == "struct":
             text = self.simple(val.type, self.value(val))
@@ -192,26 +203,6 @@ class Convert(Places):
             self.put(f"if ({' || '.join(f'{text} {op} {n}' for op, n in tests)}) {fail}")
         return text
 
-    def set_converted(self, text: str, kind: t.Type, to: t.Type, fail: str) -> str:
-        """A set as one of another element type. fail "": elements outside are left out."""
-        (elem,), (wanted,) = form(kind).parts, form(to).parts
-        into = [code_of(v, wanted) for v in domain(elem)]
-        if not into:
-            return self.zero(to)
-        start = into[0]
-        narrow = form(kind).count <= 64 and form(to).count <= 64
-        if narrow and start >= 0 and into == list(range(start, start + len(into))):
-            return f"({text} << {start})" if start else text
-        result = self.temp(self.ctype(to), self.zero(to))
-        name = self.bits_loop(text, form(kind).count)
-        entry = self.temp("L", self.table("L", [str(i) for i in into], name))
-        drop = fail or "continue;"
-        if -1 in into:
-            self.put(f"if ({entry} < 0) {drop}")
-        self.put(f"{self.bit_set(result, form(to).count, entry)};")
-        self.put("}" * self.loop_depth(form(kind).count))
-        return result
-
     def _items_converted(self, val: Val, to: t.Type, fail: str) -> str:
         source, target = form(val.type), form(to)
         text = self.simple(val.type, self.value(val))
@@ -259,9 +250,9 @@ class Convert(Places):
             self.put(
                 f"{result} = {' && '.join(f'{left}.w[{w}] == {right}.w[{w}]' for w in words)};"
             )
-        elif made.kind in ("map", "seq"):
+        elif made.kind in ("map", "seq", "bunch"):
             index, count = self.fresh("i"), str(made.count)
-            if made.kind == "seq":
+            if made.kind != "map":
                 count = f"{left}.n"
                 self.put(f"{result} = {left}.n == {right}.n;")
             self.put(f"for (L {index} = 0; {result} && {index} < {count}; {index}++) {{")

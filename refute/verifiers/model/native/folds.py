@@ -46,13 +46,13 @@ class Folds(Terms):
         """A loop over the elements of a value in canonical order."""
         made = form(val.type)
         match val.type:
-            case t.SetOf(elem):
+            case t.SetOf(elem) if made.kind == "set":
                 code = self.bits_loop(self.value(val), made.count)
                 body(Val(elem, self.unrank(code, elem)))
                 self.put("}" * self.loop_depth(made.count))
             case t.MapOf(key, _):
                 self._each_code(key, body)
-            case t.SeqOf():
+            case t.SeqOf() | t.SetOf():
                 index = self.fresh("i")
                 count = self.temp("L", self.count_of(val))
                 self.put(f"for (L {index} = 0; {index} < {count}; {index}++) {{")
@@ -137,7 +137,7 @@ class Folds(Terms):
             text = self.simple(val.type, text)
             words = (f"__builtin_popcountll({text}.w[{w}])" for w in range(-(-made.count // 64)))
             return f"(L)({' + '.join(words)})"
-        if made.kind == "seq":
+        if made.kind in ("seq", "bunch"):
             if val.place is not None:
                 return self.length(val.place, val.type)
             return f"{self.simple(val.type, self.value(val))}.n"
@@ -190,8 +190,7 @@ class Folds(Terms):
             elem = form(made[0]).parts[0]
             text = self.converted(val, elem, LIMIT)
             if isinstance(kind, t.SetOf):
-                code = self.temp("L", self.rank(text, elem))
-                self.put(f"{self.bit_set(name, form(made[0]).count, code)};")
+                self.added_to(name, made[0], text)
             else:
                 self.put(f"if ({name}.n >= {form(made[0]).count}) {LIMIT}")
                 self.put(f"{name}.v[{name}.n++] = {text};")
@@ -236,15 +235,15 @@ class Folds(Terms):
 
     def _setof(self, expr: Expr) -> Val:
         vals = list(map(self.term, expr.args))
-        kind = t.SetOf(t.join(v.type for v in vals))
+        made = t.BagOf if isinstance(expr.type, t.BagOf) else t.SetOf
+        kind = made(t.join(v.type for v in vals))
         elem, count = kind.elem, form(kind).count
-        if count <= 64:
+        if form(kind).kind == "set" and count <= 64:
             codes = [self.rank(self.converted(v, elem, LIMIT), elem) for v in vals]
             return Val(kind, "(" + " | ".join(f"1ull << {c}" for c in codes) + ")" if vals else "0")
         result = self.temp(self.ctype(kind), self.zero(kind))
         for val in vals:
-            code = self.temp("L", self.rank(self.converted(val, elem, LIMIT), elem))
-            self.put(f"{self.bit_set(result, count, code)};")
+            self.added_to(result, kind, self.converted(val, elem, LIMIT))
         return Val(kind, result)
 
     def _seq(self, expr: Expr) -> Val:
@@ -342,15 +341,11 @@ def _cap(count: int | None) -> int | None:
 
 
 def _with_elem(kind: t.Type, elem: t.Type) -> t.Type:
+    """The type found in C says more than the node's."""
     if isinstance(kind, t.SetOf):
-        return t.SetOf(t.join((kind.elem, elem)) if not _loose(kind.elem) else elem)
+        return type(kind)(elem)
     assert isinstance(kind, t.SeqOf)
-    return t.SeqOf(t.join((kind.elem, elem)), kind.upto)
-
-
-def _loose(kind: t.Type) -> bool:
-    """Whether a type was widened so far that a narrower one found in C says more."""
-    return isinstance(kind, t.Int) and (kind.lo is None or kind.hi is None)
+    return t.SeqOf(elem, kind.upto)
 
 
 def _times(kind: t.Int, times: int | None) -> t.Int:

@@ -1,62 +1,117 @@
 """How values of a machine's types are held in C.
 
 Whatever has few values is a number: the value's place in the canonical order of its type (`code`).
-Sets are bits over the codes of their elements, so that walking through the bits is walking through
-the set in canonical order; maps are arrays, sequences arrays with a length, and tuples, records and
-unions with too many values for a code are structs. A type that has no such form is refused here by
+Sets over few elements are bits over the codes of these, so that walking through the bits is walking
+through the set in canonical order; larger ones and bags are sorted arrays. Maps are arrays,
+sequences arrays with a length, and tuples, records and unions with too many values for a code are
+structs. Ints, and elements of sorted arrays and sequences, that no type bounds have the `Room` in
+force; a search that needs more is begun again with more. A type that has no form is refused by
 `Unsuited`, and the plain engine runs.
 """
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import dataclasses
 import functools
+from collections.abc import Iterator
 
 from refute.specs.machine import types as t
 from refute.specs.machine.types import show
 from refute.specs.machine.values import Value, cardinality, conforms, domain
 
-MAX_CODES = 4096  # values of a type that is held as a number, and elements of a set's type
-LOOSE_CAP = 32  # elements of a sequence whose type states no length
-LOOSE_BITS = 32  # of an int without bounds in a packed state; one that needs more ends the search
+MAX_CODES = 4096  # values of a type that is held as a number, and elements of a set of bits
+FEW = 512  # elements of a type up to which its sets are bits in any case
+BUILT = 4  # times as many elements may be in a value that a step makes on its way
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """Set aside in a state for what its type leaves open: bits of an int, elements."""
+
+    bits: int = 32
+    items: int = 5
+
+
+ROOMS = (Room(), Room(63, 16), Room(63, 64), Room(63, 256))  # tried in this order
+_room = contextvars.ContextVar("_room", default=ROOMS[0])
+
+
+def room() -> Room:
+    """The room in force."""
+    return _room.get()
+
+
+@contextlib.contextmanager
+def with_room(given: Room) -> Iterator[None]:
+    """Forms and layouts have this room."""
+    token = _room.set(given)
+    try:
+        yield
+    finally:
+        _room.reset(token)
 
 
 class Unsuited(Exception):
     """The native engine cannot hold or compute this; the message says what and where."""
 
 
+class Cramped(Unsuited):
+    """It could with more room."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """kind: "int", "code", "set", "map", "seq", "struct" or "union".
+    """kind: "int", "code", "set", "bunch" (a sorted array), "map", "seq", "struct" or "union".
 
-    count: values (code), elements of the domain (set), entries (map) or the most elements (seq).
-    parts: the element type of a map or seq, the types of a struct's fields or a union's options.
+    count: values (code), elements of the domain (set), entries (map) or the most elements (seq,
+    bunch). parts: the element type of a collection, the types of a struct's fields or a union's
+    options. packed: the most elements (seq, bunch) in a state.
     """
 
     kind: str
     count: int = 0
     parts: tuple[t.Type, ...] = ()
+    packed: int = 0
+
+
+def form(kind: t.Type) -> Form:
+    """The form of a type. Raises Unsuited."""
+    return _form(kind, _room.get())
 
 
 @functools.cache
-def form(kind: t.Type) -> Form:
-    """The form of a type. Raises Unsuited."""
+def _form(kind: t.Type, given: Room) -> Form:
     match kind:
         case t.Int():
             return Form("int")
         case t.Bool() | t.Nothing() | t.Atoms():
             return Form("code", int(cardinality(kind)))
         case t.SetOf():
-            return Form("set", count(kind.elem), (kind.elem,))
+            form(kind.elem)
+            if _as_bits(kind.elem, given):
+                return Form("set", count(kind.elem), (kind.elem,))
+            return Form("bunch", BUILT * given.items, (kind.elem,), given.items)
         case t.MapOf():
             form(kind.value)
             return Form("map", count(kind.key), (kind.value,))
         case t.SeqOf():
             form(kind.elem)
-            return Form("seq", LOOSE_CAP if kind.upto is None else kind.upto, (kind.elem,))
+            if kind.upto is None:
+                return Form("seq", BUILT * given.items, (kind.elem,), given.items)
+            return Form("seq", kind.upto, (kind.elem,), kind.upto)
         case t.Tuple() | t.Rec() | t.Union():
             return _compound(kind)
     raise Unsuited(f"the type {show(kind)}")
+
+
+def _as_bits(elem: t.Type, given: Room) -> bool:
+    """Whether a bit for each possible element takes less than a sorted array."""
+    size = cardinality(elem)
+    if size > MAX_CODES:
+        return False
+    return size <= FEW or size <= given.items * int(size).bit_length()
 
 
 def _compound(kind: t.Tuple | t.Rec | t.Union) -> Form:

@@ -7,7 +7,7 @@ from refute.specs.machine.ir import Expr
 from refute.specs.machine.types import show
 from refute.specs.machine.values import domain
 from refute.verifiers.model.native.folds import MAX_CAP, Folds
-from refute.verifiers.model.native.forms import LOOSE_CAP, Unsuited, form, parts_of
+from refute.verifiers.model.native.forms import Unsuited, form, parts_of
 from refute.verifiers.model.native.sizes import may_raise
 from refute.verifiers.model.native.terms import BOOL
 from refute.verifiers.model.native.text import LIMIT, RAISED, Val
@@ -74,7 +74,7 @@ class Expressions(Folds):
         left, right = map(self.term, expr.args)
         if not isinstance(left.type, t.SeqOf) or not isinstance(right.type, t.SeqOf):
             raise Unsuited(f"+ of {show(left.type)} and {show(right.type)}")
-        caps = [LOOSE_CAP if k.upto is None else k.upto for k in (left.type, right.type)]
+        caps = [form(k).count for k in (left.type, right.type)]
         kind = t.SeqOf(t.join((left.type.elem, right.type.elem)), min(sum(caps), MAX_CAP))
         whole = t.SeqOf(kind.elem, caps[0])
         first = self.simple(whole, self.converted(left, whole, LIMIT))
@@ -127,6 +127,8 @@ class Expressions(Folds):
             return self._found(self._still(item), container, base)
         if isinstance(base.type, t.SetOf):
             elem, count = base.type.elem, form(base.type).count
+            if form(base.type).kind == "bunch":
+                return self._among(item, base)
             if base.place is None:
                 base = Val(base.type, self.simple(base.type, self.value(base)))
             text = self.value(base)
@@ -138,6 +140,18 @@ class Expressions(Folds):
             tests = [self.equal(still, self.part(held, n)) for n in range(len(base.type.items))]
             return Val(BOOL, "(" + " || ".join(tests) + ")" if tests else "0")
         raise Unsuited(f"in {show(base.type)}")
+
+    def _among(self, item: Val, base: Val) -> Val:
+        """Whether a set that is a sorted array has the element."""
+        kind = form(base.type).parts[0]
+        result, done = self.temp("L", "0"), self.fresh("d")
+        self.put("{")
+        found = self.temp(self.ctype(kind), self.converted(item, kind, f"goto {done};"))
+        held = self.temp(self.ctype(base.type), self.value(base))
+        self.put(f"{result} = {self.bunch(base.type)}_has(&{held}, &{found});")
+        self.put("}")
+        self.put(f"{done}:;")
+        return Val(BOOL, result)
 
     def _member(self, item: Val, kind: t.Type, test: str) -> Val:
         """Whether the value is of the type and the test holds of its code."""

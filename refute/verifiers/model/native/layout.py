@@ -15,19 +15,22 @@ from typing import Any
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import MachineIR, Process, Yield
 from refute.specs.machine.types import show
-from refute.specs.machine.values import Tag, Value, cardinality, domain, tag_of
+from refute.specs.machine.values import Tag, Value, cardinality, domain, order, tag_of
 from refute.verifiers.model.native.forms import (
-    LOOSE_BITS,
+    Cramped,
+    Room,
     Unsuited,
     code_of,
     codes,
     form,
     option_of,
     parts_of,
+    room,
+    with_room,
 )
 
 WORD = 64
-MAX_WORDS = 64
+MAX_WORDS = 512
 
 
 def arrange(widths: Sequence[int]) -> tuple[tuple[int, ...], int]:
@@ -56,23 +59,27 @@ def element_offset(count: int, width: int, at: int) -> int:
     return at * (-(-width // WORD) * WORD)
 
 
-@functools.cache
 def width_of(kind: t.Type) -> int:
     """Bits of a value of the type in a packed state. Raises Unsuited."""
+    return _width_of(kind, room())
+
+
+@functools.cache
+def _width_of(kind: t.Type, given: Room) -> int:
     made = form(kind)
     match made.kind:
         case "int":
             bounded = isinstance(kind, t.Int) and kind.lo is not None and kind.hi is not None
-            return (int(cardinality(kind)) - 1).bit_length() if bounded else LOOSE_BITS
+            return (int(cardinality(kind)) - 1).bit_length() if bounded else given.bits
         case "code":
             return max(made.count - 1, 0).bit_length()
         case "set":
             return made.count
         case "map":
             return array_width(made.count, width_of(made.parts[0]))
-        case "seq":
-            elements = array_width(made.count, width_of(made.parts[0]))
-            return arrange((made.count.bit_length(), elements))[1]
+        case "seq" | "bunch":
+            elements = array_width(made.packed, width_of(made.parts[0]))
+            return arrange((made.packed.bit_length(), elements))[1]
         case "struct":
             return arrange([width_of(p) for p in made.parts])[1]
     return max(arrange(union_fields(kind, at))[1] for at in range(len(made.parts)))
@@ -88,7 +95,8 @@ def base_of(kind: t.Int) -> int:
     """The number that is packed as zero."""
     if kind.lo is not None:
         return kind.lo
-    return -(1 << LOOSE_BITS - 1) if kind.hi is None else kind.hi + 1 - (1 << LOOSE_BITS)
+    bits = room().bits
+    return -(1 << bits - 1) if kind.hi is None else kind.hi + 1 - (1 << bits)
 
 
 def bits_of(value: Value, kind: t.Type) -> int:
@@ -97,17 +105,23 @@ def bits_of(value: Value, kind: t.Type) -> int:
     match made.kind:
         case "int":
             assert isinstance(kind, t.Int)
-            return int(value) - base_of(kind)
+            found = int(value) - base_of(kind)
+            if found < 0 or found >> width_of(kind):
+                raise Cramped(f"the number {int(value)}")
+            return found
         case "code":
             return code_of(value, kind)
         case "set":
             return sum(1 << codes(made.parts[0])[v] for v in value)
         case "map":
             return _array_bits(value, made.parts[0], made.count)
-        case "seq":
-            elements = _array_bits(value, made.parts[0], made.count)
-            length = made.count.bit_length()
-            width = array_width(made.count, width_of(made.parts[0]))
+        case "seq" | "bunch":
+            if len(value) > made.packed:
+                raise Cramped(f"{len(value)} elements of {show(kind)}")
+            items = value if made.kind == "seq" else sorted(value, key=order)
+            elements = _array_bits(items, made.parts[0], made.packed)
+            length = made.packed.bit_length()
+            width = array_width(made.packed, width_of(made.parts[0]))
             return len(value) | elements << arrange((length, width))[0][1]
         case "struct":
             offsets, _ = arrange([width_of(p) for p in made.parts])
@@ -139,12 +153,13 @@ def value_of(bits: int, kind: t.Type) -> Value:
             return frozenset(v for at, v in enumerate(domain(made.parts[0])) if own >> at & 1)
         case "map":
             return _array_values(own, made.parts[0], made.count, made.count)
-        case "seq":
-            length = made.count.bit_length()
-            elements = array_width(made.count, width_of(made.parts[0]))
+        case "seq" | "bunch":
+            length = made.packed.bit_length()
+            elements = array_width(made.packed, width_of(made.parts[0]))
             start = arrange((length, elements))[0][1]
             held = own & ((1 << length) - 1)
-            return _array_values(own >> start, made.parts[0], made.count, held)
+            found = _array_values(own >> start, made.parts[0], made.packed, held)
+            return found if made.kind == "seq" else frozenset(found)
         case "struct":
             offsets, _ = arrange([width_of(p) for p in made.parts])
             pairs = zip(made.parts, offsets, strict=True)
@@ -205,6 +220,7 @@ class Layout:
 
     def __init__(self, ir: MachineIR, families: Sequence[Family]) -> None:
         self.ir = ir
+        self.room = room()
         self.families = tuple(families)
         widths = [self._width(v.name, v.type) for v in ir.variables]
         for made in families:
@@ -223,7 +239,11 @@ class Layout:
             raise Unsuited(f"{name}: {show(kind)} has no packed form ({why})") from why
 
     def pack(self, state: Sequence[Any]) -> tuple[int, ...]:
-        """The words of a state as the plain engine holds it."""
+        """The words of a state as the plain engine holds it. Raises Unsuited: it has no room."""
+        with with_room(self.room):
+            return self._packed(state)
+
+    def _packed(self, state: Sequence[Any]) -> tuple[int, ...]:
         count = len(self.ir.variables)
         rows = zip(self.ir.variables, state, self.offsets, strict=False)
         whole = sum(bits_of(x, v.type) << at for v, x, at in rows)
@@ -247,6 +267,10 @@ class Layout:
 
     def unpack(self, words: Sequence[int]) -> tuple[Any, ...]:
         """The inverse of `pack`."""
+        with with_room(self.room):
+            return self._unpacked(words)
+
+    def _unpacked(self, words: Sequence[int]) -> tuple[Any, ...]:
         whole = sum(word << WORD * at for at, word in enumerate(words))
         count = len(self.ir.variables)
         pairs = zip(self.ir.variables, self.offsets, strict=False)

@@ -21,12 +21,22 @@ class Numbers(Convert, abc.ABC):
     def term(self, expr: Expr) -> Val:
         """The expression's value."""
 
+    def _narrowed(self, val: Val, wanted: tuple[type, ...]) -> Val:
+        """The one option of a union that is of these types; Python raises where it is another."""
+        if isinstance(val.type, t.Union):
+            found = [o for o in val.type.options if isinstance(o, wanted)]
+            if len(found) == 1:
+                return Val(found[0], self.converted(val, found[0], RAISED))
+        return val
+
     def _rankable(self, val: Val) -> Val:
+        val = self._narrowed(val, (t.Int, t.Bool, t.Atoms))
         if isinstance(val.type, t.Int | t.Bool | t.Atoms):
             return val
         raise Unsuited(f"the order of {show(val.type)}")
 
     def _number(self, val: Val) -> Val:
+        val = self._narrowed(val, (t.Int, t.Bool))
         if isinstance(val.type, t.Bool):
             return Val(t.Int(0, 1), self.value(val))
         if isinstance(val.type, t.Int):

@@ -49,20 +49,22 @@ class Places(Text):
     def offsets(self, kind: t.Type) -> tuple[int, ...]:
         """Where the fields of a struct begin, or the length and elements of a sequence."""
         made = form(kind)
-        if made.kind == "seq":
-            elements = array_width(made.count, width_of(made.parts[0]))
-            return arrange((made.count.bit_length(), elements))[0]
+        if made.kind in ("seq", "bunch"):
+            elements = array_width(made.packed, width_of(made.parts[0]))
+            return arrange((made.packed.bit_length(), elements))[0]
         return arrange([width_of(p) for p in parts_of(kind)])[0]
 
     def length(self, place: Place, kind: t.Type) -> str:
-        """The length of a packed sequence."""
-        return f"(L){self.bits(place, form(kind).count.bit_length())}"
+        """How many elements a packed sequence or sorted array has."""
+        return f"(L){self.bits(place, form(kind).packed.bit_length())}"
 
     def item_place(self, place: Place, kind: t.Type, index: str) -> Place:
         """The place of an entry of a packed map or an element of a packed sequence."""
         made = form(kind)
-        start = place.shifted(self.offsets(kind)[1]) if made.kind == "seq" else place
-        return start.element(made.count, width_of(made.parts[0]), index)
+        if made.kind == "map":
+            return place.element(made.count, width_of(made.parts[0]), index)
+        start = place.shifted(self.offsets(kind)[1])
+        return start.element(made.packed, width_of(made.parts[0]), index)
 
     def load(self, place: Place, kind: t.Type) -> str:
         """The value at a place."""
@@ -83,9 +85,9 @@ class Places(Text):
             for word in range(-(-made.count // 64)):
                 part = self.bits(place.shifted(64 * word), min(64, made.count - 64 * word))
                 self.put(f"{result}.w[{word}] = {part};")
-        elif made.kind in ("map", "seq"):
+        elif made.kind in ("map", "seq", "bunch"):
             count = str(made.count)
-            if made.kind == "seq":
+            if made.kind != "map":
                 self.put(f"{result}.n = {self.length(place, kind)};")
                 count = f"{result}.n"
             index = self.fresh("i")
@@ -125,8 +127,8 @@ class Places(Text):
     def _store_int(self, place: Place, kind: t.Int, text: str) -> None:
         base, width = base_of(kind), width_of(kind)
         if kind.lo is None or kind.hi is None:
-            text = self.temp("L", f"{text} - ({base})")
-            self.put(f"if ({text} < 0 || {text} >= {2**width}) {LIMIT}")
+            text = self.temp("U", f"(U)({text}) - (U){base}ll")
+            self.put(f"if ({text} >> {width}) {LIMIT}")
             self.put_bits(place, width, text)
         else:
             self.put_bits(place, width, f"{text} - ({base})" if base else text)
@@ -137,7 +139,7 @@ class Places(Text):
             for word in range(-(-made.count // 64)):
                 width = min(64, made.count - 64 * word)
                 self.put_bits(place.shifted(64 * word), width, f"{text}.w[{word}]")
-        elif made.kind in ("map", "seq"):
+        elif made.kind in ("map", "seq", "bunch"):
             self._store_items(place, kind, text)
         elif made.kind == "struct":
             for at, (part, offset) in enumerate(zip(made.parts, self.offsets(kind), strict=True)):
@@ -158,16 +160,18 @@ class Places(Text):
         if made.count == 0:
             return
         count = str(made.count)
-        if made.kind == "seq":
+        if made.kind != "map":
             count = f"{text}.n"
-            self.put_bits(place, made.count.bit_length(), count)
+            if made.count > made.packed:
+                self.put(f"if ({count} > {made.packed}) {LIMIT}")
+            self.put_bits(place, made.packed.bit_length(), count)
         self.put(f"for (L {index} = 0; {index} < {count}; {index}++) {{")
         item = self.item_place(place, kind, index)
         self.store(item, made.parts[0], f"{text}.v[{index}]")
         self.put("}")
-        if made.kind == "seq":
+        if made.kind != "map":
             rest = self.fresh("i")
-            self.put(f"for (L {rest} = {count}; {rest} < {made.count}; {rest}++) {{")
+            self.put(f"for (L {rest} = {count}; {rest} < {made.packed}; {rest}++) {{")
             self.clear(self.item_place(place, kind, rest), width_of(made.parts[0]))
             self.put("}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Sequence
 from importlib import resources
 
@@ -17,6 +18,8 @@ from refute.verifiers.model.native.text import Place
 
 CONSTANTS, MACHINE = "/*CONSTANTS*/", "/*MACHINE*/"  # lines of search.c and graph.c
 _SHARED = {"/*VALUES*/": "values.c", "/*CHOICES*/": "choices.c"}  # lines, and files put there
+_SHARED |= {"/*CYCLES*/": "cycles.c"}
+SHAPE = re.compile(r"void rf_shape.*\n")  # a line that says for what room a program is
 MAX_INSTANCES = 100_000
 MAX_STARTS = 100_000  # values that the variables start with, together
 _LISTS = {
@@ -80,6 +83,9 @@ def written(text: Steps, ir: MachineIR, layout: Layout) -> list[str]:
     _expand(text, ir)
     _starts(text, ir, layout)
     _returned(text, ir, layout)
+    shape = layout.words, layout.room.bits, layout.room.items
+    sets = " ".join(f"out[{at}] = {number};" for at, number in enumerate(shape))
+    text.prelude.append(f"void rf_shape(U *out) {{ {sets} }}")
     return _constants(ir, layout, names)
 
 

@@ -18,6 +18,7 @@ from refute.specs.machine.ir import MachineIR, Property
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import Compiled, Predicate, State, StepRaised, expand
 from refute.verifiers.model.native.branches import branch_lines, never_ran, words_of
+from refute.verifiers.model.native.forms import Room, with_room
 from refute.verifiers.model.native.layout import Layout
 from refute.verifiers.model.native.program import layout_of, step_names
 from refute.verifiers.model.trace import Move, Trace, trace_of
@@ -32,12 +33,20 @@ class Disagreement(Exception):
     """The plain engine does not find again what the library reported."""
 
 
+def shape_of(path: Path) -> tuple[int, Room]:
+    """The words of a library's states, and the room that it was written for."""
+    row = (ctypes.c_ulonglong * 3)()
+    ctypes.CDLL(str(path)).rf_shape(row)
+    return row[0], Room(row[1], row[2])
+
+
 class Library:
     """The compiled search. One search per library that is loaded."""
 
     def __init__(self, path: Path, words: int) -> None:
         self.words = words
         self.c = ctypes.CDLL(str(path))
+        self.room = shape_of(path)[1]
         number, pointer = ctypes.c_ulonglong, ctypes.POINTER(ctypes.c_ulonglong)
         self.c.rf_open.argtypes = (number, ctypes.c_int)
         self.c.rf_advance.argtypes = (ctypes.c_double,)
@@ -86,7 +95,8 @@ class NativeSearch:
 
     def __init__(self, ir: MachineIR, library: Library, memory: int, cores: int) -> None:
         self.ir = ir
-        self.layout: Layout = layout_of(ir)
+        with with_room(library.room):
+            self.layout: Layout = layout_of(ir)
         self.library = library
         self.names = step_names(ir)
         self._machine: Compiled | None = None
@@ -272,5 +282,4 @@ def open_native(data: Plain, name: str, memory: int, cores: int) -> NativeSearch
 def found_in_tree(data: Plain, name: str, cores: int) -> tuple[Path, int, int]:
     """The library's path, the words of a state, and how many threads can run at once."""
     path = next(p for base in sys.path if (p := Path(base) / name).is_file())
-    words = layout_of(MachineIR.from_plain(data)).words
-    return path, words, min(cores, len(os.sched_getaffinity(0)))
+    return path, shape_of(path)[0], min(cores, len(os.sched_getaffinity(0)))

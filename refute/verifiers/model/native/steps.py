@@ -320,14 +320,14 @@ class Steps(Expressions):
 
     def _nth(self, found: Val, at: str) -> Val:
         match found.type:
-            case t.SetOf(elem):
+            case t.SetOf(elem) if form(found.type).kind == "set":
                 wide = form(found.type).count > 64
                 text = f"nth_bits({found.text}.w, {at})" if wide else f"nth_bit({found.text}, {at})"
                 code = self.temp("L", text)
                 return Val(elem, self.unrank(code, elem))
             case t.MapOf(key, _):
                 return Val(key, self.unrank(at, key))
-            case t.SeqOf():
+            case t.SeqOf() | t.SetOf():
                 return self.item(found, at)
             case t.Tuple(items):
                 kind, name = t.join(items), self.fresh("x")

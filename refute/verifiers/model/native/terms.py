@@ -14,6 +14,7 @@ from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.types import show
 from refute.specs.machine.values import Tag, domain, is_instance, members, unpack_value
+from refute.verifiers.model.native.bunches import KEPT
 from refute.verifiers.model.native.forms import Unsuited, form
 from refute.verifiers.model.native.numeric import Numbers
 from refute.verifiers.model.native.text import LIMIT, RAISED, Place, Val
@@ -144,7 +145,7 @@ class Terms(Numbers):
         if expr.op in ("|", "^"):
             kind = t.join((left.type, right.type))
             texts = [self.converted(v, kind, LIMIT) for v in (left, right)]
-            return self._bitwise(expr.op, kind, texts)
+            return self._together(expr.op, kind, texts)
         if expr.op == "subset":
             return self._subset(left, right)
         text = self.value(right)
@@ -152,11 +153,14 @@ class Terms(Numbers):
             text = self.set_converted(text, right.type, left.type, "")
         texts = [self.value(left), text]
         if expr.op == "disjoint":
-            common = self.value(self._bitwise("&", left.type, texts))
-            return Val(BOOL, self.same(common, self.zero(left.type), left.type))
-        return self._bitwise("&" if expr.op == "&" else "& ~", left.type, texts)
+            return self._empty(self._together("&", left.type, texts))
+        return self._together(expr.op, left.type, texts)
 
-    def _bitwise(self, operator: str, kind: t.Type, texts: list[str]) -> Val:
+    def _together(self, op: str, kind: t.Type, texts: list[str]) -> Val:
+        """Two sets of one type."""
+        if form(kind).kind == "bunch":
+            return Val(kind, self.walked_together(kind, KEPT[op], *texts))
+        operator = "& ~" if op == "diff" else op
         if form(kind).count <= 64:
             return Val(kind, f"({texts[0]} {operator} {texts[1]})")
         left, right = (self.simple(kind, x) for x in texts)
@@ -165,14 +169,19 @@ class Terms(Numbers):
             self.put(f"{result}.w[{at}] = {left}.w[{at}] {operator} {right}.w[{at}];")
         return Val(kind, result)
 
+    def _empty(self, val: Val) -> Val:
+        if form(val.type).kind == "bunch":
+            return Val(BOOL, f"({val.text}.n == 0)")
+        return Val(BOOL, self.same(self.value(val), self.zero(val.type), val.type))
+
     def _subset(self, left: Val, right: Val) -> Val:
         result, done = self.temp("L", "0"), self.fresh("d")
         self.put("{")
         text = self.value(left)
         if left.type != right.type:
             text = self.set_converted(text, left.type, right.type, f"goto {done};")
-        over = self.value(self._bitwise("& ~", right.type, [text, self.value(right)]))
-        self.put(f"{result} = {self.same(over, self.zero(right.type), right.type)};")
+        over = self._together("diff", right.type, [text, self.value(right)])
+        self.put(f"{result} = {self._empty(over).text};")
         self.put("}")
         self.put(f"{done}:;")
         return Val(BOOL, result)
@@ -181,6 +190,12 @@ class Terms(Numbers):
         base = self.held(self.term(expr.args[0]))
         (elem,) = form(base.type).parts
         count = form(base.type).count
+        if form(base.type).kind == "bunch":
+            found = self.converted(self.term(expr.args[1]), elem, RAISED)
+            gone = self.temp(self.ctype(elem), found)
+            result = self.temp(self.ctype(base.type), base.text)
+            self.put(f"if (!{self.bunch(base.type)}_drop(&{result}, &{gone})) {RAISED}")
+            return Val(base.type, result)
         code = self.rank(self.converted(self.term(expr.args[1]), elem, RAISED), elem)
         code = self.temp("L", code)
         result = self.temp(self.ctype(base.type), base.text)

@@ -112,7 +112,7 @@ class Text:
             return "U" if made.count <= 64 else self._once(f"U w[{-(-made.count // 64)}];")
         if made.kind == "map":
             return self._once(f"{self.ctype(made.parts[0])} v[{max(made.count, 1)}];")
-        if made.kind == "seq":
+        if made.kind in ("seq", "bunch"):
             return self._once(f"L n; {self.ctype(made.parts[0])} v[{max(made.count, 1)}];")
         fields = "".join(f" {self.ctype(p)} f{at};" for at, p in enumerate(made.parts))
         return self._once(("L tag;" if made.kind == "union" else "") + fields)
