@@ -43,7 +43,7 @@ def counted(counts: Report) -> str:
     if "walks" in counts:
         return f"{counts['walks']} random walks, {counts['steps']} steps"
     return (
-        f"{searched_states(counts)}, {counts.get('generated', 0)} generated, "
+        f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
         f"depth {counts.get('depth', 0)}"
     )
 
@@ -152,7 +152,11 @@ class Exploration:
         return outcome.value, stopped
 
     def _native(self, choice: Choice) -> tuple[Report, str] | str:
-        """The report of the native search, or why the plain engine has to search."""
+        """The report of the native search, or why the plain engine has to search.
+
+        A search that met what it had no room for is begun again with more.
+        """
+        found: tuple[Report, str] | str = Unfit()
         try:
             builder: Any = load(BUILDER)  # its imports are paid for by large machines only
             hashed = choice.hashed and not choice.walks
