@@ -119,7 +119,7 @@ def test_what_outgrows_its_room_is_searched_again_with_more() -> None:
     assert evidence["bounded"].verdict is Verdict.REFUTED
     assert evidence["counted"].verdict is Verdict.EXHAUSTED
     assert searched_by(evidence["counted"]) == NATIVE
-    assert evidence["counted"].statistics["distinct"] == 25
+    assert evidence["counted"].statistics["distinct"] == 24
 
 
 def test_a_library_that_crashes_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def composed(file: str, head: Sequence[str], text: Steps) -> str:
     parts = {CONSTANTS: "\n".join(head), MACHINE: "\n".join(text.prelude)}
     made = _read(file)
     for line, shared in _SHARED.items():
-        made = made.replace(line, _read(shared))
+        made = made.replace(line, _read(shared)) if line in made else made
     for line, part in parts.items():
         made = made.replace(line, part)
     return made
