@@ -25,6 +25,7 @@ from refute.specs.machine.asking import described
 from refute.specs.machine.ir import UNIVERSAL, MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers import Progress
+from refute.verifiers.model.behaviours import Behaviours, with_behaviours
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.exploring import NATIVE, Exploration, collisions
 from refute.verifiers.model.exploring import counted as _counted
@@ -38,7 +39,6 @@ ALWAYS_SECOND = 500  # distinct states up to which the second engine repeats eve
 
 SEARCH = "refute.verifiers.model.search:open_search"
 CONFIRM = "refute.verifiers.model.confirm:open_confirm"
-LIVENESS = "refute.verifiers.model.liveness:open_liveness"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Searched:
     """What one search found. stopped: why it is not complete, empty when it is.
 
     undecided: for temporal properties without a trace, why they are not established.
+    behaviours: for properties of behaviours, how they were judged.
     """
 
     ir: MachineIR
@@ -56,6 +57,7 @@ class Searched:
     isolation: str
     confirmed: Mapping[str, Plain] = dataclasses.field(default_factory=dict)
     undecided: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    behaviours: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class ModelChecker:
@@ -118,7 +120,7 @@ class ModelChecker:
                 found = dataclasses.replace(found, confirmed=confirmed)
             if _temporal_props(claims, ir) and not self.choice.walks:
                 found = self._with_temporals(worker, found, budget, clock, progress)
-            cpu_s = worker.cpu_s + report.get("cpu_s", 0.0)
+            cpu_s = worker.cpu_s + found.report.get("cpu_s", 0.0)
             return dataclasses.replace(found, cpu_s=cpu_s, wall_s=clock.spent)
 
     def _explore(
@@ -146,29 +148,15 @@ class ModelChecker:
         self, worker: Worker, found: Searched, budget: Budget, clock: Clock, progress: Progress
     ) -> Searched:
         """The temporal properties too: traces of those that are false, and why others are open."""
-        every = [t.name for t in found.ir.temporals] + [r.name for r in found.ir.refinements]
-        made = worker.create(LIVENESS, found.ir.to_plain())
-        why = "" if made.kind == "returned" else f"it {made.kind}"
-        counts: Mapping[str, Plain] = {}
-        while not why and not counts.get("finished"):
-            outcome = worker.invoke(made.value, "advance", SLICE_S, timeout_s=clock.left + 5.0)
-            if outcome.kind != "returned" or type(outcome.value) is not dict:
-                why = outcome.error or outcome.kind
-                break
-            counts = outcome.value
-            progress(f"temporal properties: {_counted(counts)}")
-            spent = worker.cpu_s > 0.9 * budget.cpu_s or clock.left < 1
-            if counts.get("full") or (spent and not counts["finished"]):
-                why = "memory ended" if counts.get("full") else "the budget ended"
-        report = worker.invoke(made.value, "report") if made.kind == "returned" else made
-        if report.kind != "returned" or type(report.value) is not dict:
-            stopped = f"the search for behaviours ended early: {why or report.kind}"
-            return dataclasses.replace(found, undecided=dict.fromkeys(every, stopped))
-        stopped = f"the search for behaviours ended early after {_counted(counts)}: {why}"
-        undecided = {**(dict.fromkeys(every, stopped) if why else {}), **report.value["reasons"]}
-        hits = {**found.report.get("hits", {}), **report.value["hits"]}
-        merged = {**found.report, "hits": hits}
-        return dataclasses.replace(found, report=merged, undecided=undecided)
+        judged = Behaviours(worker, found.ir, budget, clock, progress).run(
+            self.choice, str(found.report.get("engine", ""))
+        )
+        hits = {**found.report.get("hits", {}), **judged.hits}
+        cpu_s = found.report.get("cpu_s", 0.0) + judged.cpu_s
+        merged = {**found.report, "hits": hits, "cpu_s": cpu_s}
+        return dataclasses.replace(
+            found, report=merged, undecided=judged.undecided, behaviours=judged.said
+        )
 
     def _finding(self, claim: Claim, searched: Searched) -> Finding:
         prop = str(claim.statement.params["prop"])
@@ -185,7 +173,8 @@ class ModelChecker:
         verdict = Verdict.EXHAUSTED if exhausted else Verdict.UNKNOWN
         if cases:
             reason = "a trace breaks it"
-        return self._made(searched, verdict, reason, cases, exhausted)
+        made = self._made(searched, verdict, reason, cases, exhausted)
+        return with_behaviours(made, searched.behaviours.get(prop, ""))
 
     def _made(
         self,

@@ -8,6 +8,7 @@ time.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from refute.plain import Plain
@@ -118,16 +119,25 @@ class Liveness:
 
     def _vacuous(self) -> None:
         """A constraint that no fair behaviour stays within makes every property hold."""
-        stated = [r.name for r in self.ir.refinements if fairness(r.abstract)]
-        stated += [t.name for t in self.ir.temporals]
-        left = [name for name in stated if name not in self.hits]
+        left = open_to_vacuity(self.ir, self.hits)
         if not left or not self.graph.outside:
             return
         anything = Automaton(LTL("and"), ())
         if Product(self.states, anything, lambda state: 0).lasso() is None:
-            cut = ", ".join(p.name for p in self.ir.of_kind("constraint"))
-            why = f"vacuous: no fair behaviour stays within the constraint {cut}"
-            self.reasons.update(dict.fromkeys(left, why))
+            self.reasons.update(dict.fromkeys(left, vacuous(self.ir)))
+
+
+def open_to_vacuity(ir: MachineIR, hits: Mapping[str, Plain]) -> list[str]:
+    """What holds of every fair behaviour, so also where there is none within the constraint."""
+    stated = [r.name for r in ir.refinements if fairness(r.abstract)]
+    stated += [t.name for t in ir.temporals]
+    return [name for name in stated if name not in hits]
+
+
+def vacuous(ir: MachineIR) -> str:
+    """Why a constraint leaves such properties open."""
+    cut = ", ".join(p.name for p in ir.of_kind("constraint"))
+    return f"vacuous: no fair behaviour stays within the constraint {cut}"
 
 
 def open_liveness(data: Plain) -> Liveness:

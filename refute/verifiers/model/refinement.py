@@ -19,7 +19,7 @@ from refute.verifiers.model.compiled import Compiled, State, StepRaised, expand
 from refute.verifiers.model.fair_cycles import Lasso, Product, StateGraph
 from refute.verifiers.model.fairness import Graph, Masks
 
-_ENABLED = Expr("const", Bool(), (), True)
+ENABLED = Expr("const", Bool(), (), True)  # the predicate of `fair_formula`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,11 +72,6 @@ class Abstract:
             mask |= taken
         return mask
 
-    def shown(self, state: State) -> str:
-        """The state as text."""
-        pairs = zip(self.ir.variables, state, strict=True)
-        return ", ".join(f"{v.name} = {text(x, v.type)}" for v, x in pairs)
-
 
 class Refining:
     """Judges one refinement on a machine's graph."""
@@ -85,7 +80,6 @@ class Refining:
         self.graph = graph
         self.states = states
         self.abstract = Abstract(refinement.abstract)
-        self.name = refinement.abstract.name
         self.image: Callable[[State], State] = graph.machine.mappings[refinement.name]
         self.images = [self.image(state) for state in graph.states]
 
@@ -93,16 +87,13 @@ class Refining:
         """The first way in which the machine is no refinement; None when it is one."""
         for at in self.states.starts:
             if self.images[at] not in self.abstract.starts:
-                shown = self.abstract.shown(self.images[at])
-                return Departure(f"{self.name} does not start with {shown}", at)
+                return Departure(wrong_start(self.abstract.ir, self.images[at]), at)
         for at, row in enumerate(self.graph.rows):
             before = self.images[at]
             for after in row:
                 image = self.image(after)
                 if image != before and image not in self.abstract.steps(before):
-                    left, right = self.abstract.shown(before), self.abstract.shown(image)
-                    why = f"{self.name} has no step from {left} to {right}"
-                    return Departure(why, at, after)
+                    return Departure(wrong_step(self.abstract.ir, before, image), at, after)
         conditions = enumerate(fairness(self.abstract.ir))
         found = (self._unfair(number, fair) for number, fair in conditions)
         return next((departure for departure in found if departure), None)
@@ -115,18 +106,40 @@ class Refining:
             [(n, mask | (1 << above if self._taken(at, n) & bit else 0)) for n, mask in row]
             for at, row in enumerate(self.states.edges)
         ]
-        part = LTL("holds", (), _ENABLED)
-        order = ("always", "eventually") if fair.strong else ("eventually", "always")
-        formula = LTL(order[0], (LTL(order[1], (part,)),))
         graph = dataclasses.replace(self.states, edges=edges)
         enabled = [self.abstract.enabled(image) & bit for image in self.images]
-        automaton = Automaton(formula, (_ENABLED,))
+        automaton = Automaton(fair_formula(fair.strong), (ENABLED,))
         lasso = Product(graph, automaton, lambda at: int(enabled[at] > 0), 1 << above).lasso()
         if lasso is None:
             return None
-        kind = "strong" if fair.strong else "weak"
-        why = f"the {kind} fairness of {fair.name} in {self.name} is broken"
-        return Departure(why, lasso=lasso, condition=number)
+        return Departure(unfair(self.abstract.ir, fair), lasso=lasso, condition=number)
 
     def _taken(self, at: int, after: int) -> int:
         return self.abstract.steps(self.images[at]).get(self.images[after], 0)
+
+
+def fair_formula(strong: bool) -> LTL:
+    """A condition is enabled again and again (strong) or from some time on (weak)."""
+    outer, inner = ("always", "eventually") if strong else ("eventually", "always")
+    return LTL(outer, (LTL(inner, (LTL("holds", (), ENABLED),)),))
+
+
+def wrong_start(above: MachineIR, image: State) -> str:
+    """Why a start is none of the other machine."""
+    return f"{above.name} does not start with {_shown(above, image)}"
+
+
+def wrong_step(above: MachineIR, before: State, after: State) -> str:
+    """Why a step is none of the other machine."""
+    return f"{above.name} has no step from {_shown(above, before)} to {_shown(above, after)}"
+
+
+def unfair(above: MachineIR, fair: Fair) -> str:
+    """Why a behaviour is none of the other machine."""
+    kind = "strong" if fair.strong else "weak"
+    return f"the {kind} fairness of {fair.name} in {above.name} is broken"
+
+
+def _shown(above: MachineIR, state: State) -> str:
+    pairs = zip(above.variables, state, strict=True)
+    return ", ".join(f"{v.name} = {text(x, v.type)}" for v, x in pairs)

@@ -11,7 +11,9 @@ from pathlib import Path
 from refute.budget import GIB
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.native.compiler import FLAGS, built
+from refute.verifiers.model.native.graph_program import graph_programs
 from refute.verifiers.model.native.hashed import HashedSearch
+from refute.verifiers.model.native.liveness import NativeLiveness
 from refute.verifiers.model.native.program import layout_of, program
 from refute.verifiers.model.native.search import Library, NativeSearch
 from refute.verifiers.model.native.walks import WalkingLibrary, Walks
@@ -41,6 +43,22 @@ def native_walks(
     """Walks that have not begun. Raises Unsuited."""
     with _copy(ir, flags) as (path, words):
         return Walks(ir, WalkingLibrary(path, words), GIB, cores).plan(seed, walks, depth)
+
+
+def native_liveness(
+    ir: MachineIR, memory: int = GIB, flags: Sequence[str] = FLAGS
+) -> NativeLiveness:
+    """Temporal properties and refinements that are not judged yet. Raises Unsuited."""
+    with contextlib.ExitStack() as stack:
+        paths = [stack.enter_context(_copied(text, flags)) for text in graph_programs(ir)]
+        return NativeLiveness(ir, paths, memory)
+
+
+@contextlib.contextmanager
+def _copied(text: str, flags: Sequence[str]) -> Iterator[Path]:
+    """A library of its own, as one holds one graph."""
+    with built(text, flags) as path, tempfile.TemporaryDirectory() as directory:
+        yield Path(shutil.copy(path, Path(directory) / path.name))
 
 
 @contextlib.contextmanager
