@@ -13,11 +13,12 @@ import re
 import time
 
 from refute.errors import UsageError
+from refute.frozen import frozen
 
 GIB = 2**30
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Budget:
     """cases: at most so many. cpu_s, wall_s: seconds. memory: bytes per worker. seed: any int.
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 
 from refute import plain
 from refute.errors import IllegalClaim
+from refute.frozen import frozen
 from refute.plain import Plain
 
 
@@ -53,7 +54,7 @@ class Verdict(enum.Enum):
 _STRENGTH = {"PROVED": 3, "EXHAUSTED": 2, "SURVIVED": 1}
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Need:
     """What evidence must reach: grade and bounds, cases, discard rate, allowed assumptions.
 
@@ -111,7 +112,7 @@ class Need:
         return f"{self.grade.value}({', '.join(inside)})"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Where:
     """file: path relative to the tree, line: from 1."""
 
@@ -143,7 +144,7 @@ def check_reference(reference: str, thing: str) -> str:
     )
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Statement:
     """What a claim says, as plain data that an engine of its kind understands.
 
@@ -204,7 +205,7 @@ class Statement:
         )
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Claim:
     """A named statement with what it covers, what it needs and what must refute it.
 

@@ -11,7 +11,6 @@ installed distribution; those are covered by the environment's own digest.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import hashlib
 import os
@@ -22,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from refute import plain
+from refute.frozen import frozen
 from refute.globs import matches
 
 SKIPPED_DIRECTORIES = frozenset(
@@ -34,7 +34,7 @@ _COMPUTED = frozenset(
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Closure:
     """files: paths relative to the tree, sorted. digest: of names, contents and executable bits.
 
@@ -94,7 +94,7 @@ def module_names(path: str, roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class _Imports:
     """What a source text imports: (level, module, names) triples, and whether it computes more."""
 
@@ -175,7 +175,7 @@ def _literal_import(call: ast.Call) -> tuple[int, str, tuple[str, ...]] | None:
     return (len(first.value) - len(name), name, ())
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class _Found:
     """chain: (module name, file) of every file that importing a name loads, outermost first."""
 

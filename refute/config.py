@@ -18,6 +18,7 @@ from refute.change.units import all_units
 from refute.closure import tree_files
 from refute.describe import CLAIM_GLOBS, DEFAULT_ROOTS
 from refute.errors import UnreadableInput, UsageError
+from refute.frozen import frozen
 from refute.globs import matches
 from refute.plain import Plain
 
@@ -43,7 +44,7 @@ DOCUMENT_GLOBS = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Config:
     """roots: import roots, relative to the tree. claims: globs of claims modules.
 

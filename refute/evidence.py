@@ -20,11 +20,12 @@ from refute.errors import (
     EXIT_REFUTED,
     IllegalEvidence,
 )
+from refute.frozen import frozen
 from refute.plain import Plain
 from refute.replay import Counterexample, Witness
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Scope:
     """What was covered. bounds: exact values; depths: bounds where more includes less."""
 
@@ -43,7 +44,7 @@ class Scope:
         return f"the evidence has no bound {name}"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Cost:
     """cpu_s: CPU seconds of the workers; wall_s: seconds on the parent's clock."""
 
@@ -51,7 +52,7 @@ class Cost:
     wall_s: float = 0.0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Finding:
     """What an engine reports before anything was replayed; it cannot say REFUTED.
 
@@ -85,7 +86,7 @@ class Finding:
             )
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Exhaustion:
     """A complete search without an example, and the second engine that confirmed it."""
 
@@ -94,7 +95,7 @@ class Exhaustion:
     cases: int
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Evidence:
     """The verdict on one claim, with everything needed to weigh and repeat it.
 

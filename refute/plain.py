@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from refute.errors import NotPlainData
+from refute.frozen import frozen
 
 # Any: a recursive union over containers of itself; `encode` checks it at run time.
 Plain = Any
@@ -26,7 +27,7 @@ MAX_DEPTH = 200
 MAX_COLLISIONS = 1_000
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Record:
     """A dataclass instance, named tuple or enum member, by the name of its type."""
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 from refute.claim import Claim
 from refute.evidence import Cost, Evidence
+from refute.frozen import frozen
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class ClaimResult:
     """One claim judged. unmet: why its need is not met; empty when it is.
 
@@ -32,7 +33,7 @@ class ClaimResult:
     declined: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Coverage:
     """Rule 1 for one changed function (or top-level statement, or file).
 
@@ -48,7 +49,7 @@ class Coverage:
     detail: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class SpecEvent:
     """A difference in the specs. kind: "removed", "changed", "policy", "exemptions" or "added".
 
@@ -62,7 +63,7 @@ class SpecEvent:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Run:
     """What a command did and decided.
 

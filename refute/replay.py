@@ -17,13 +17,14 @@ from typing import Protocol
 
 from refute import plain
 from refute.errors import IllegalEvidence, UnreadableInput
+from refute.frozen import frozen
 from refute.plain import Plain
 
 HASH_SEEDS = (0, 1)
 EXTRA_RUNS = 4  # more runs when the first two do not agree that the claim broke
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Step:
     """One line of a trace: what happened, and what it changed (name → new value, as text)."""
 
@@ -31,7 +32,7 @@ class Step:
     changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Counterexample:
     """A case an engine believes breaks the claim (or, for an existential claim, shows it).
 
@@ -76,7 +77,7 @@ class Counterexample:
             ) from error
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Playback:
     """One replay. broke: the claim broke (or was shown). output: what the subject gave, as data.
 
@@ -132,7 +133,7 @@ class Witness:
         return f"Witness(broke={self.broke}, runs={self.runs}, by={self.counterexample.engine!r})"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Replayed:
     """The outcome of `replay`: a witness, or the reason there is none.
 

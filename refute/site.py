@@ -7,15 +7,15 @@ files that the claim's `covers` names: an undeclared input does not exist for it
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from refute.claim import Claim, is_command
 from refute.closure import Closure, closure_of
+from refute.frozen import frozen
 from refute.sandbox import Limits, Worker, open_worker
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Site:
     """subject_tree, spec_tree: directories. roots: import roots relative to them."""
 

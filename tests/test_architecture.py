@@ -22,7 +22,7 @@ ROOT_EXPORTS = 12
 
 # Lower layers first. A module may import from its own layer or below; the longest prefix counts.
 LAYERS: list[tuple[str, ...]] = [
-    ("refute.errors", "refute.plain", "refute.budget", "refute.globs"),
+    ("refute.errors", "refute.frozen", "refute.plain", "refute.budget", "refute.globs"),
     ("refute.claim", "refute.replay", "refute.evidence", "refute.record"),
     ("refute.closure", "refute.claim_modules", "refute.sandbox", "refute.site"),
     ("refute.specs", "refute.machine"),

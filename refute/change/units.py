@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import ast
 import copy
-import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from refute.closure import parse
+from refute.frozen import frozen
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -27,7 +27,7 @@ _TYPE_CHECKING = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHE
 _OVERLOADS = frozenset({"overload", "typing.overload", "t.overload", "typing_extensions.overload"})
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Unit:
     """One thing that changed. qualname: within its file; line: in the head's file, from 1."""
 
@@ -40,7 +40,7 @@ class Unit:
         return f"{self.file}:{self.qualname}"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Piece:
     """A unit's syntax: the statement that makes it, and the text by which it is compared."""
 

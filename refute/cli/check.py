@@ -6,7 +6,6 @@ The file is never imported here: claims are described, and machines translated, 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from refute.cli.place import Place, place_of, split_target
 from refute.cli.targets import claims_of
 from refute.config import read_config
 from refute.errors import UsageError
+from refute.frozen import frozen
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
 from refute.site import Site
@@ -54,7 +54,7 @@ _DEPTH = "of a random walk at most (1000)"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Options:
     """The command's arguments."""
 

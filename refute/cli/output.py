@@ -7,7 +7,6 @@ them is stdout, the text goes to stderr and stdout carries nothing else.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import importlib
 import os
 import sys
@@ -17,6 +16,7 @@ from typing import TextIO, cast
 
 from refute.cli.printing import print_all
 from refute.errors import UsageError
+from refute.frozen import frozen
 from refute.record import Run
 from refute.report.text import Look, text
 
@@ -37,7 +37,7 @@ def renderer(option: str) -> Render:
     return cast(Render, getattr(importlib.import_module(module), name))
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Outputs:
     """json, sarif, junit: a path, "-" for stdout, or empty. Raises UsageError for a wrong one."""
 

@@ -6,16 +6,16 @@ the topmost package, any other file from its own folder. The project's configure
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from refute.errors import UnreadableInput, UsageError
+from refute.frozen import frozen
 
 LARGEST = 16 * 2**20
 _MARKS = (".git", "pyproject.toml", ".refute")
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Place:
     """tree: the project's top. file: path in it. module: dotted name. root: where it starts."""
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from refute.claim import Verdict
 from refute.evidence import Evidence
+from refute.frozen import frozen
 from refute.record import ClaimResult, Run
 from refute.report.trace import trace_lines
 from refute.report.visible import shortened, squeezed, visible
@@ -33,7 +34,7 @@ _COLOURS = {"REFUTED": "31", "ACCEPTED": "32", "ESTABLISHED": "32"}
 _YELLOW = "33"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Look:
     """How to render. files: claim digest → saved witness file. colour: ANSI colours allowed."""
 

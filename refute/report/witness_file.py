@@ -7,7 +7,6 @@ A file that another version wrote is refused by name rather than half understood
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import platform
@@ -21,6 +20,7 @@ from refute import __version__
 from refute.budget import Budget
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError, UnreadableInput, UsageError
+from refute.frozen import frozen
 from refute.record import ClaimResult
 from refute.replay import Counterexample, Replayed, Witness, replay
 from refute.site import Site
@@ -31,7 +31,7 @@ LARGEST = 16 * 2**20
 FOLDER = Path(".refute") / "witnesses"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class WitnessFile:
     """claim, case: what to replay. roots: import roots of the tree it was found in, relative.
 

@@ -6,12 +6,13 @@ import dataclasses
 
 from refute.budget import GIB, Budget
 from refute.errors import UsageError
+from refute.frozen import frozen
 
 MIB = 2**20
 KIB = 2**10
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Limits:
     """What a worker may use.
 

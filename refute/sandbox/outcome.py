@@ -6,13 +6,14 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from refute.frozen import frozen
 from refute.plain import Plain
 
 Kind = Literal["returned", "raised", "died", "timeout", "protocol"]
 Handler = Callable[[str, tuple[Plain, ...]], Plain]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Outcome:
     """What became of one call.
 
@@ -42,7 +43,7 @@ class Outcome:
     starved: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Handle:
     """An object that lives in a worker; it means nothing in any other worker."""
 

@@ -5,7 +5,6 @@ Everything a worker answers may be malformed or hostile; it is data, and passes 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from refute import errors
 from refute.claim import Claim
 from refute.closure import closure_of, module_names
 from refute.errors import RefuteError, UnreadableInput
+from refute.frozen import frozen
 from refute.plain import Plain
 from refute.sandbox import Limits, Outcome, Worker, open_worker
 from refute.site import Site
@@ -28,7 +28,7 @@ _ENDED = {
 _ERRORS = ("UsageError", "Unsupported", "UnreadableInput", "IllegalClaim")
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Found:
     """The machines of a file: their claims, and the site that their references are read in."""
 

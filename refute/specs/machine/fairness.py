@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-
+from refute.frozen import frozen
 from refute.specs.machine.ir import Action, MachineIR, Process, Property
 from refute.specs.machine.meaning import bindings
 from refute.specs.machine.values import Value
@@ -11,7 +10,7 @@ from refute.specs.machine.values import Value
 Params = tuple[Value, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Fair:
     """A condition on the steps of a mover with any of some parameters, or that a predicate names.
 

@@ -7,14 +7,14 @@ in between (it is closed under stuttering).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from refute.frozen import frozen
 from refute.specs.machine.language import every
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Formula:
     """op: "holds" (predicate), "not", "and", "or", "always" or "eventually" (of args)."""
 

@@ -29,15 +29,15 @@ runs to a yield or the end, and is undone by a false `When` or an empty `Choose`
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TypeAlias
 
 from refute import plain
+from refute.frozen import frozen
 from refute.plain import Plain
 from refute.specs.machine.types import Type, pack, register, unpack
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Expr:
     """One expression node; see the table above."""
 
@@ -47,7 +47,7 @@ class Expr:
     data: Plain = None
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class When:
     """The step goes on only if the condition holds."""
 
@@ -55,7 +55,7 @@ class When:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Choose:
     """One outcome for each element of the source."""
 
@@ -65,7 +65,7 @@ class Choose:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Assign:
     """A local gets a value."""
 
@@ -74,7 +74,7 @@ class Assign:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Write:
     """A variable, or the element of it that the path of keys names, gets a value.
 
@@ -88,7 +88,7 @@ class Write:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Check:
     """An `assert`: a false condition is an error of the step."""
 
@@ -96,7 +96,7 @@ class Check:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class If:
     """Two ways to go on."""
 
@@ -106,7 +106,7 @@ class If:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class For:
     """The body once for each element, in canonical order; no choice inside."""
 
@@ -116,7 +116,7 @@ class For:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class While:
     """A loop of a process; every round passes a yield. Only before lowering to blocks."""
 
@@ -125,7 +125,7 @@ class While:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Leave:
     """`break`, `continue`, `return` or `yield`, by its word; process yields are lowered away."""
 
@@ -138,7 +138,7 @@ UNIVERSAL = ("invariant", "transition", "observe")  # kinds that are claimed to 
 STEP_KINDS = ("transition", "weak", "strong")  # kinds of a step: its second state is `after`
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Die:
     """All processes end; in the action of a crash alone."""
 
@@ -148,14 +148,14 @@ class Die:
 Stmt: TypeAlias = When | Choose | Assign | Write | Check | If | For | While | Leave | Die
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Jump:
     """On to a block in the same step."""
 
     target: int
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Branch:
     """On to one of two blocks in the same step."""
 
@@ -164,7 +164,7 @@ class Branch:
     orelse: int
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Yield:
     """The step ends; the next one of this process starts at the target with these locals."""
 
@@ -172,12 +172,12 @@ class Yield:
     live: tuple[str, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Done:
     """The process returns."""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Block:
     """Straight code of a process and how it ends."""
 
@@ -185,7 +185,7 @@ class Block:
     end: Jump | Branch | Yield | Done
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Variable:
     """A state variable and the packed values it may start with."""
 
@@ -195,7 +195,7 @@ class Variable:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Param:
     """A parameter: existential in actions, an identity in processes, universal in properties."""
 
@@ -203,7 +203,7 @@ class Param:
     type: Type
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Action:
     """A step that any state may offer, once for every choice of its parameters.
 
@@ -218,7 +218,7 @@ class Action:
     fair_any: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Process:
     """One process for every value of its parameters; `locals` are kept across yields."""
 
@@ -232,7 +232,7 @@ class Process:
     fair_any: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Property:
     """A predicate: "invariant", "reachable", "transition", "terminal", "initial", "constraint".
 
@@ -247,7 +247,7 @@ class Property:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class LTL:
     """A temporal formula; see `formulas.Formula`. predicate: of a "holds" node."""
 
@@ -263,7 +263,7 @@ def atoms(formula: LTL) -> tuple[Expr, ...]:
     return tuple(dict.fromkeys(found))
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Temporal:
     """A formula that every fair behaviour satisfies, for all values of its parameters."""
 
@@ -273,7 +273,7 @@ class Temporal:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Refinement:
     """Every behaviour is one of another machine. mapping: its variables, from this one's state."""
 
@@ -283,7 +283,7 @@ class Refinement:
     line: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class MachineIR:
     """A machine with its constants resolved. constants: name → value, as given or defaulted.
 

@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, overload
 
 from refute.errors import UsageError
+from refute.frozen import frozen
 from refute.specs.machine.containers import Map, Seq, Set, live_order, placed
 from refute.specs.machine.errors import Disabled, OutOfRange
 
@@ -134,7 +135,7 @@ class OrderedSort(Sort):
         return self._index >= other._index if type(other) is type(self) else NotImplemented
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Range:
     """`Annotated[int, Range(lo, hi)]`: both ends included; a bound may be arithmetic over constants
     in a string, `Range(0, "N - 1")`."""
@@ -143,7 +144,7 @@ class Range:
     hi: int | str
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Upto:
     """`Annotated[Seq[T], Upto(n)]`: at most n long; n may name a constant, as in Range."""
 

@@ -9,10 +9,12 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, overload
 
+from refute.frozen import frozen
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Mark:
     """What a decorator says about a method. fair, fair_any: "", "weak" or "strong".
 

@@ -12,15 +12,16 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from refute.errors import UnreadableInput
+from refute.frozen import frozen
 from refute.plain import Plain
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Bool:
     """False and True."""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Int:
     """Integers from lo to hi, both included; None is unbounded on that side."""
 
@@ -28,12 +29,12 @@ class Int:
     hi: int | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Nothing:
     """The type of None."""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Atoms:
     """An Enum ("enum"), a Sort ("sort") or an OrderedSort ("ordered"), by name and members."""
 
@@ -42,14 +43,14 @@ class Atoms:
     kind: str = "enum"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Tuple:
     """Tuples of fixed length."""
 
     items: tuple[Type, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Rec:
     """A frozen dataclass: its name and its fields in order."""
 
@@ -57,26 +58,26 @@ class Rec:
     fields: tuple[tuple[str, Type], ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Union:
     """One of several types; no option at all is the type of an empty set's elements."""
 
     options: tuple[Type, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class SetOf:
     """Finite sets."""
 
     elem: Type
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class BagOf(SetOf):
     """Multisets: a set of pairs of an element and how often it is there, at least once."""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class MapOf:
     """Total maps from a finite type."""
 
@@ -84,7 +85,7 @@ class MapOf:
     value: Type
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class SeqOf:
     """Sequences; at most `upto` long, None is unbounded."""
 

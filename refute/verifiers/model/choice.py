@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
+from refute.frozen import frozen
 
 ENGINES = ("auto", "plain", "native")
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Choice:
     """engine: "plain", "native" (at once, and nothing else), or "auto": plain for a moment.
 

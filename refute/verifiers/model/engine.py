@@ -17,6 +17,7 @@ from refute.budget import Budget, Clock
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Finding, Scope
+from refute.frozen import frozen
 from refute.plain import Plain
 from refute.replay import Counterexample, Replayer, Step
 from refute.sandbox import Limits, Worker, open_worker
@@ -41,7 +42,7 @@ SEARCH = "refute.verifiers.model.search:open_search"
 CONFIRM = "refute.verifiers.model.confirm:open_confirm"
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Searched:
     """What one search found. stopped: why it is not complete, empty when it is.
 

@@ -9,11 +9,11 @@ The search runs in a worker, a slice at a time, so that its owner can show progr
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from refute.frozen import frozen
 from refute.plain import Plain
 from refute.specs.machine.ir import CRASH, MachineIR
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
@@ -32,7 +32,7 @@ Link = tuple[int, int, tuple[Any, ...]]  # parent's number, instance's number, c
 START: Link = (-1, -1, ())
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Hit:
     """Where a property was decided: the links from a start, and what was seen there.
 

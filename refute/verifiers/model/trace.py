@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
+from refute.frozen import frozen
 from refute.plain import Plain
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Action, MachineIR, Process, Stmt
@@ -14,7 +14,7 @@ from refute.verifiers.model.compiled import Instance, State
 Move = tuple[Instance, tuple[Any, ...], State]  # who moved, its choices, the state before
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Trace:
     """A way through a machine. states: one more than moves; () where a step has no result."""
 

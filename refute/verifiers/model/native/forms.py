@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import dataclasses
 import functools
 from collections.abc import Iterator
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.types import show
 from refute.specs.machine.values import Value, cardinality, conforms, domain
@@ -26,7 +26,7 @@ FEW = 512  # elements of a type up to which its sets are bits in any case
 BUILT = 4  # times as many elements may be in a value that a step makes on its way
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Room:
     """Set aside in a state for what its type leaves open: bits of an int, elements."""
 
@@ -61,7 +61,7 @@ class Cramped(Unsuited):
     """It could with more room."""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Form:
     """kind: "int", "code", "set", "bunch" (a sorted array), "map", "seq", "struct" or "union".
 

@@ -7,11 +7,11 @@ is known only at run time. Packing is canonical: equal states are equal bits.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import MachineIR, Process, Yield
 from refute.specs.machine.types import show
@@ -176,7 +176,7 @@ def _array_values(bits: int, kind: t.Type, count: int, held: int) -> tuple[Value
     return tuple(value_of(bits >> element_offset(count, width, at), kind) for at in range(held))
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Family:
     """The processes of one kind: the places they can be at, and which locals each place keeps.
 

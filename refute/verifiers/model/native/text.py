@@ -7,10 +7,10 @@ the native engine cannot go on and the plain engine has to.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Sequence
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.verifiers.model.native.forms import form
 
@@ -19,7 +19,7 @@ LIMIT = "return LIMIT;"
 _SIMPLE = re.compile(r"[A-Za-z_]\w*\Z|-?\d+\Z|[a-z]\w*\.f\d+\Z")
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Place:
     """Bits of a packed state: the array of words, and C expressions of the word and the bit."""
 
@@ -50,7 +50,7 @@ def plus(text: str, number: int) -> str:
     return f"{text} + {number}" if number else text
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Val:
     """A value: C text of its form, or a place it lies at, or the parts of a tuple or record."""
 
