@@ -86,7 +86,9 @@ BOOLS += [
     "max((x for x in self.m.values() if x > 1), default=k) == k",
 ]
 BOOLS += ["min(self.m.values(), default=3) < k"]
-LOOPS = ["counted(self.m, self.i) > 2", "a in reached(self.d, self.m)"]  # not of every engine
+LOOPS = ["counted(self.m, self.i) > 2", "a in reached(self.d, self.m)"]
+LOOPS += ["first(self.m, k) == a", "halves(self.i + k) > 1", "summed(self.d[c], self.m) == k"]
+LOOPS += ["longest(self.d, Set(), 2) < 2", "first(self.m, self.i) is None or sure(self.q, k)"]
 HELPER = """
 def counted(m: Map[A, int], start: int) -> int:
     n, most = start, 0
@@ -105,6 +107,52 @@ def reached(d: Map[C, Set[A]], m: Map[A, int]) -> Set[A]:
         more = d[c] - found
         found = found | Set(x for x in more if m[x] > 0)
     return found
+
+def first(m: Map[A, int], k: int) -> A | None:
+    for x in A:
+        if m[x] < k:
+            continue
+        if m[x] > k + 1:
+            break
+        for y in range(m[x]):
+            if y + 1 == k:
+                return x
+    else:
+        return A(0)
+    return None
+
+def halves(n: int) -> int:
+    times = 0
+    while n > 0:
+        if times > 3:
+            return 9
+        n, times = n // 2, times + 1
+        if n == 1:
+            break
+    return times
+
+def summed(s: Set[A], m: Map[A, int]) -> int:
+    if not s:
+        return 0
+    x = choose(s)
+    return m[x] + summed(s - {x}, m)
+
+def longest(d: Map[C, Set[A]], seen: Set[A], n: int) -> int:
+    if n == 0:
+        return len(seen)
+    return max(longest(d, seen | d[c], n - 1) for c in C)
+
+def sure(q: Seq[C], k: int) -> bool:
+    def same(x: C) -> bool:
+        return x == q[0]
+    n = 0
+    if len(q) > 1:
+        n += 1
+    if k > 1:
+        n += 2
+    if k > 2:
+        n = n * 2
+    return n > 1 and all(same(x) for x in q)
 
 def next_of(s: Set[A | R], a: A) -> A | R:
     t = R(a, C.X)
@@ -310,3 +358,45 @@ def test_folds_over_sets_follow_the_canonical_order() -> None:
         assert compare(module.Folds.build()) > 60
     finally:
         del sys.modules["folds"]
+
+
+DEEP = """
+from __future__ import annotations
+from refute.machine import *
+
+class M(Machine):
+    b: Var[bool] = var(False)
+
+    @action
+    def step(self) -> None:
+        self.b = True
+
+    def down(self, n: int) -> int:
+        return 0 if n == 0 else 1 + sum(self.down(n - 1) for x in [self.b])
+
+    @invariant
+    def holds(self) -> bool:
+        return self.down(150) == 150
+
+    @invariant
+    def fails(self) -> bool:
+        return not self.b or self.down(250) == 250
+"""
+
+
+def test_helpers_may_call_themselves_so_deep_and_no_deeper(tmp_path: Path) -> None:
+    (tmp_path / "deep.py").write_text(DEEP)
+    spec = importlib.util.spec_from_file_location("deep", tmp_path / "deep.py")
+    assert spec is not None
+    limit = sys.getrecursionlimit()
+    try:
+        model = executed("deep", spec).M.build()
+        assert compare(model) == 2
+        search = Search(model.ir)
+        search.advance(1.0)
+        hits = search.report()["hits"]
+        assert "holds" not in hits
+        assert "fails raises RecursionError" in hits["well_defined"]["why"]
+    finally:
+        sys.setrecursionlimit(limit)
+        del sys.modules["deep"]

@@ -169,9 +169,14 @@ MEMBERS = {
     "@invariant\ndef p(self) -> bool:\n    self.n = 1\n    return True": "a write in p",
     "@invariant\ndef p(self) -> bool:\n    when(True)\n    return True": "when(…) as a statement",
     "@invariant\ndef p(self) -> int:\n    return self.n": "a @invariant that gives",
-    "@invariant\ndef p(self) -> bool:\n    return self.p()": "calls itself",
-    "@invariant\ndef p(self) -> bool:\n    for r in self.q:\n        return True\n"
-    "    return False": "only names, if, for and return here",
+    "@invariant\ndef p(self) -> bool:\n    return self.g(1)\ndef g(self, k: int):\n"
+    "    return self.g(k + 1)": "calls itself, without the type",
+    "@transition\ndef p(self, after: M) -> bool:\n    return self.g(after)\n"
+    "def g(self, m: M) -> bool:\n    return m.g(self)": "calls itself for another state",
+    "@invariant\ndef p(self) -> bool:\n    n = 0\n    f = lambda r: n == 1\n    n = 1\n"
+    "    return f(1)": "stands for something else now",
+    "@invariant\ndef p(self) -> bool:\n    x = Set()\n    while len(x) < 1:\n"
+    "        x = {1} | x\n    return True": "may become a builtin set in a loop",
     "@invariant\ndef p(self) -> bool:\n    found = Set()\n    for r in self.s:\n"
     "        found = {r} | found\n    return len(found) > 0": "may become a builtin set in a loop",
     "@invariant\ndef p(self, r: RM) -> bool:\n    n = 0\n    for r in self.q:\n        n += 1\n"

@@ -1,7 +1,6 @@
 """Calls: builtins, methods of containers, dataclasses, and pure helpers.
 
-A helper (an undecorated method, a property or a module's function) is a pure expression; its body
-is put in place of the call, with its arguments bound first, so engines know no functions.
+What the names in them stand for is known when the machine is built.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from typing import Any
 
 from refute.specs.machine import bags, language
 from refute.specs.machine import types as t
-from refute.specs.machine.comprehensions import Comprehensions
+from refute.specs.machine.closures import Closure, Passed
 from refute.specs.machine.containers import Bag, Map, Seq, Set
-from refute.specs.machine.expressions import BOOL, constant, number, orderable
+from refute.specs.machine.expressions import BOOL, constant, number
 from refute.specs.machine.families import FAMILIES
+from refute.specs.machine.inlining import Inlining
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.marks import mark_of
-from refute.specs.machine.pure import returned
-from refute.specs.machine.scope import MISSING, Scope, function_scope, union_parts
+from refute.specs.machine.scope import MISSING, Scope, function_scope
 
 MUTATORS = frozenset(
     {"add", "discard", "remove", "clear", "update", "append", "extend", "pop", "insert", "sort"}
@@ -33,7 +32,7 @@ _SET_METHODS = {"union": "|", "intersection": "&", "difference": "diff"}
 _SET_TESTS = {"issubset": "subset", "isdisjoint": "disjoint"}
 
 
-class Calls(Comprehensions):
+class Calls(Inlining):
     """Expressions with calls."""
 
     def _Call(self, node: ast.Call, want: t.Type | None) -> Expr:
@@ -45,6 +44,14 @@ class Calls(Comprehensions):
             state = self.scope.state_of(node.func.value)
             if state:
                 return self._own_call(node, node.func.attr, state)
+        named = node.func.id if isinstance(node.func, ast.Name) else ""
+        local = self.scope.functions.get(named)
+        if isinstance(node.func, ast.Lambda):
+            local = Closure.of(self, node.func)
+        if local is not None:
+            if node.keywords:
+                raise self.scope.refuse(node, "this call with names", "arguments in order")
+            return local.call([self.expr(a) for a in node.args], node)
         target = self.scope.static(node.func)
         if target is MISSING and isinstance(node.func, ast.Attribute):
             return self._method(self.expr(node.func.value), node.func.attr, node)
@@ -67,7 +74,7 @@ class Calls(Comprehensions):
     def _arguments(
         self, function: types.FunctionType, node: ast.Call, bound: bool = False
     ) -> list[Any]:
-        """The arguments in the order of the parameters: IR, or the name of a state."""
+        """The arguments in the order of the parameters: IR, a function, or the name of a state."""
         signature = inspect.signature(function)
         own = list(signature.parameters.values())[1 if bound else 0 :]
         try:
@@ -79,43 +86,34 @@ class Calls(Comprehensions):
         result: list[Any] = []
         for parameter in own:
             argument = given.arguments.get(parameter.name, MISSING)
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                what = f"*{parameter.name} of {function.__name__}"
+                raise self.scope.refuse(node, what, "parameters with names")
             if argument is MISSING:
                 result.append(self.lift(parameter.default, node))
+            elif self.is_function(argument):
+                result.append(Passed(self, argument))
             else:
                 result.append(self.scope.state_of(argument) or self.expr(argument))
         return result
 
-    def inline(
-        self, function: types.FunctionType, args: Sequence[Any], state: str, node: ast.AST
-    ) -> Expr:
-        """A call of a helper, as its body. state: which state its `self` is; "" for none."""
-        if function.__qualname__ in self.build.inlining:
-            raise self.scope.refuse(
-                node, f"{function.__name__}, which calls itself,", "any, all or sum over a range"
-            )
+    def _bound(
+        self, function: types.FunctionType, args: Sequence[Any], state: Any
+    ) -> tuple[Scope, list[tuple[str, Expr]]]:
+        """The helper's scope with states and functions bound, and the values left to bind."""
         inner = function_scope(self.build, function, {})
         names = [a.arg for a in inner.tree.args.args + inner.tree.args.kwonlyargs]
         if state:
             inner.states[names.pop(0)] = state
-        lets: list[tuple[str, Expr]] = []
+        values = []
         for name, argument in zip(names, args, strict=True):
-            if isinstance(argument, str):
-                inner.states[name] = argument
-            elif argument.op in ("local", "const", "read", "next"):
-                inner.env[name] = argument
+            if isinstance(argument, Expr):
+                values.append((name, argument))
+            elif isinstance(argument, Closure | Passed):
+                inner.functions[name] = argument
             else:
-                fresh = self.build.fresh(name)
-                lets.append((fresh, argument))
-                self.build.note(fresh, argument)
-                inner.env[name] = Expr("local", argument.type, (), fresh)
-        self.build.inlining.append(function.__qualname__)
-        try:
-            body = pure_body(inner)
-        finally:
-            self.build.inlining.pop()
-        for fresh, value in reversed(lets):
-            body = Expr("let", body.type, (value, body), fresh)
-        return body
+                inner.states[name] = argument
+        return inner, values
 
     def _call_of(self, target: Any, node: ast.Call, want: t.Type | None) -> Expr:
         if target is language.when or target is language.any_of:
@@ -187,126 +185,6 @@ class Calls(Comprehensions):
         args = [new[n] if n in new else Expr("field", f, (base,), n) for n, f in kind.fields]
         fields = tuple((n, a.type) for (n, _), a in zip(kind.fields, args, strict=True))
         return Expr("make", t.Rec(kind.name, fields), tuple(args))
-
-    def _call_len(self, node: ast.Call, want: t.Type | None) -> Expr:
-        found = self._only(node)
-        self.element(found, node)
-        upto = found.type.upto if isinstance(found.type, t.SeqOf) else None
-        return Expr("len", t.Int(0, upto), (found,))
-
-    def _only(self, node: ast.Call) -> Expr:
-        if len(node.args) != 1 or node.keywords:
-            raise self.scope.refuse(node, "this call", f"{ast.unparse(node.func)}(one argument)")
-        return self.expr(node.args[0])
-
-    def _quantifier(self, op: str, node: ast.Call) -> Expr:
-        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            found = node.args[0]
-            return Expr(op, BOOL, (self.chain(found.generators, lambda: self.truth(found.elt)),))
-        source = self._only(node)
-        elem = self.element(source, node)
-        name = self.build.fresh("each")
-        if elem != BOOL:
-            raise self.scope.refuse(node, f"{op} over {t.show(elem)}", f"{op}(… for … in …)")
-        item = Expr("item", elem, (Expr("local", elem, (), name),))
-        return Expr(op, BOOL, (Expr("for", elem, (source, item), name),))
-
-    def _call_any(self, node: ast.Call, want: t.Type | None) -> Expr:
-        return self._quantifier("any", node)
-
-    def _call_all(self, node: ast.Call, want: t.Type | None) -> Expr:
-        return self._quantifier("all", node)
-
-    def _call_sum(self, node: ast.Call, want: t.Type | None) -> Expr:
-        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            found = node.args[0]
-            chain = self.chain(found.generators, lambda: self.expr(found.elt))
-            low = 0 if isinstance(chain.type, t.Int) and (chain.type.lo or -1) >= 0 else None
-            return Expr("total", t.Int(low, None), (chain,))
-        source = self._only(node)
-        if not isinstance(self.element(source, node), t.Int | t.Bool):
-            raise self.scope.refuse(node, f"sum of {t.show(source.type)}", "sum of int")
-        return Expr("sum", t.Int(), (source,))
-
-    def _extreme(self, op: str, node: ast.Call) -> Expr:
-        if [k.arg for k in node.keywords] == ["default"] and len(node.args) == 1:
-            return self._extreme_or(op, node)
-        if node.keywords:
-            raise self.scope.refuse(node, f"{op} with {node.keywords[0].arg}=", "plain arguments")
-        if len(node.args) > 1:
-            args = tuple(map(self.expr, node.args))
-            kind = self._orderable(t.join(a.type for a in args), op, node)
-            return Expr({"min": "least", "max": "most"}[op], kind, args)
-        only = node.args[0]
-        if isinstance(only, ast.GeneratorExp):
-            source = self._listed("list", only, only.elt, folds=False)
-        else:
-            source = self._only(node)
-        return Expr(op, self._orderable(self.element(source, node), op, node), (source,))
-
-    def _extreme_or(self, op: str, node: ast.Call) -> Expr:
-        """`max(values, default=x)`."""
-        source = self._extreme(op, ast.copy_location(ast.Call(node.func, node.args, []), node))
-        (values,), name = source.args, self.build.fresh("values")
-        held = Expr("local", values.type, (), name)
-        other = self.expr(node.keywords[0].value)
-        some = Expr(">", BOOL, (Expr("len", t.Int(0, None), (held,)), number(0)))
-        kind = self._orderable(t.join((source.type, other.type)), op, node)
-        made = Expr("if", kind, (some, Expr(op, source.type, (held,)), other))
-        return Expr("let", kind, (values, made), name)
-
-    def _orderable(self, kind: t.Type, op: str, node: ast.AST) -> t.Type:
-        if not orderable(kind):
-            raise self.scope.refuse(
-                node, f"{op} of {t.show(kind)}", "numbers, or members of one OrderedSort"
-            )
-        return kind
-
-    def _call_min(self, node: ast.Call, want: t.Type | None) -> Expr:
-        return self._extreme("min", node)
-
-    def _call_max(self, node: ast.Call, want: t.Type | None) -> Expr:
-        return self._extreme("max", node)
-
-    def _call_sorted(self, node: ast.Call, want: t.Type | None) -> Expr:
-        """The canonical order of a set, Sort or map is the order of its elements already."""
-        only = self._only(node)
-        elem = self._orderable(self.element(only, node), "sorted", node)
-        walked = isinstance(only.type, t.SetOf | t.MapOf) or only.op in ("domain", "keys")
-        upto = only.type.upto if isinstance(only.type, t.SeqOf) else None
-        return Expr("toseq" if walked else "sorted", t.SeqOf(elem, upto), (only,))
-
-    def _call_abs(self, node: ast.Call, want: t.Type | None) -> Expr:
-        return Expr("abs", t.Int(0, None), (self._only(node),))
-
-    def _call_bool(self, node: ast.Call, want: t.Type | None) -> Expr:
-        return self.truth(node.args[0])
-
-    def _call_range(self, node: ast.Call, want: t.Type | None) -> Expr:
-        args = [self.expr(a) for a in node.args]
-        if not 1 <= len(args) <= 3 or not all(isinstance(a.type, t.Int | t.Bool) for a in args):
-            raise self.scope.refuse(node, "this range", "range(lo, hi) of int")
-        low = number(0) if len(args) == 1 else args[0]
-        high = args[0] if len(args) == 1 else args[1]
-        step = args[2] if len(args) == 3 else number(1)
-        elem = t.Int()
-        if step.data == 1 and isinstance(low.type, t.Int) and isinstance(high.type, t.Int):
-            top = None if high.type.hi is None else high.type.hi - 1
-            elem = t.Int(low.type.lo, top)
-        return Expr("range", t.SeqOf(elem), (low, high, step))
-
-    def _call_isinstance(self, node: ast.Call, want: t.Type | None) -> Expr:
-        classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-        kinds: list[t.Type] = []
-        for part in union_parts(classes):
-            found = self.scope.static(part)
-            if found in (bool, int):
-                kinds.append(BOOL if found is bool else t.Int())
-            elif isinstance(found, type):
-                kinds.append(self.build.resolver.class_type(found, self.scope.refuser(part)))
-            else:
-                raise self.scope.refuse(part, "this class in isinstance", "a dataclass or Enum")
-        return Expr("isa", BOOL, (self.expr(node.args[0]),), tuple(kinds))
 
     def _call_set(self, node: ast.Call, want: t.Type | None) -> Expr:
         return self._container(Set, node, want)
@@ -382,4 +260,4 @@ class Calls(Comprehensions):
 
 def pure_body(scope: Scope) -> Expr:
     """The body of a helper or predicate as one expression."""
-    return returned(Calls(scope), list(scope.tree.body), scope.tree)
+    return Calls(scope).returned(list(scope.tree.body), scope.tree, None)

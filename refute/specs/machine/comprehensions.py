@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import Expressions, number
@@ -13,7 +14,57 @@ Chain = Callable[[], Expr]
 
 
 class Comprehensions(Expressions):
-    """Expressions with comprehensions."""
+    """Expressions with comprehensions, and what bodies of functions need of them."""
+
+    def returned(self, body: list[ast.stmt], after: ast.AST, ways: Any) -> Expr:
+        """What statements return; see `pure`."""
+        raise NotImplementedError
+
+    def closed(
+        self, node: ast.Lambda | ast.FunctionDef, env: Mapping[str, Expr], args: Sequence[Expr]
+    ) -> Expr:
+        """The body of a lambda or nested `def` with these arguments. env: names where it was
+        written."""
+        scope = self.scope
+        params = [a.arg for a in node.args.args]
+        if len(params) != len(args) or node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+            raise scope.refuse(node, "this function, called with other arguments,", "plain ones")
+        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - set(params)
+        changed = sorted(n for n in read & {*env, *scope.env} if _other(env, scope.env, n))
+        if changed:
+            what = f"a function that reads {changed[0]}, which stands for something else now,"
+            raise scope.refuse(node, what, f"{changed[0]} as an argument")
+        before, lets = scope.names(), []
+        for name, argument in zip(params, args, strict=True):
+            fresh = self.build.fresh(name)
+            self.build.note(fresh, argument)
+            lets.append((fresh, argument))
+            scope.env[name] = Expr("local", argument.type, (), fresh)
+        if isinstance(node, ast.Lambda):
+            made = self.expr(node.body)
+        else:
+            made = self.returned(list(node.body), node, None)
+        scope.restore(before)
+        for fresh, argument in reversed(lets):
+            made = Expr("let", made.type, (argument, made), fresh)
+        return made
+
+    def applied(self, function: ast.expr, args: Sequence[Expr], node: ast.AST) -> Expr:
+        """A call of whatever an expression stands for."""
+        before = self.scope.names()
+        given: list[ast.expr] = []
+        for argument in args:
+            name = self.build.fresh(" given")
+            self.scope.env[name] = argument
+            given.append(ast.Name(name, ast.Load()))
+        call = ast.copy_location(ast.Call(function, given, []), node)
+        made = self.expr(ast.fix_missing_locations(call))
+        self.scope.restore(before)
+        return made
+
+    def names(self) -> dict[str, Expr]:
+        """What the names in sight stand for."""
+        return self.scope.names()
 
     def _ListComp(self, node: ast.ListComp, want: t.Type | None) -> Expr:
         return self._listed("list", node, node.elt)
@@ -83,10 +134,18 @@ class Comprehensions(Expressions):
         if isinstance(target, ast.Name):
             self.scope.env[target.id] = value
             return
-        if isinstance(target, ast.Tuple):
+        if isinstance(target, ast.Tuple | ast.List):
             fits = isinstance(value.type, t.Tuple) and len(value.type.items) == len(target.elts)
             if fits:
                 for at, part in enumerate(target.elts):
                     self.bind(part, self.index(value, number(at), target))
                 return
         raise self.scope.refuse(target, "this target", "a name, or as many names as items")
+
+
+def _other(left: Mapping[str, Expr], right: Mapping[str, Expr], name: str) -> bool:
+    """Whether a name stands for different values in the two."""
+    a, b = left.get(name), right.get(name)
+    if a is None or b is None:
+        return True
+    return a is not b and not (a.op == b.op == "local" and a.data == b.data)

@@ -18,6 +18,8 @@ Expressions are uniform nodes, `Expr(op, type, args, data)`:
     ordinal successor       of an OrderedSort     isa           data: types
     domain                  all values of the type that the node's SeqOf names
     fold      data: names of an element and of locals; source, first values, values after a round
+    loop      data: names of locals; first values, values after a round: the last says if it goes on
+    rec       data: a name and its parameters; arguments, body   again  data: that name; arguments
     all any set list total mapping                comprehensions over a chain:
        for  data: a name; source, chain    if  condition, chain    let  data: a name; value, chain
        item elements (two, key and value, for mapping)

@@ -37,7 +37,7 @@ def used(expr: Expr) -> frozenset[str]:
     inside = frozenset[str]().union(*map(used, expr.args))
     if expr.op == "local":
         return inside | {expr.data}
-    if expr.op == "fold":
+    if expr.op in ("fold", "loop", "rec"):
         return inside - frozenset(expr.data)
     return inside - {expr.data} if expr.op in ("for", "let") else inside
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
-from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.errors import MOST_ROUNDS, Endless, OutOfRange, check_depth
 from refute.specs.machine.ir import (
     Action,
     Assign,
@@ -281,6 +281,12 @@ class Meaning:
                 return self.value(args[1], _bound(way, expr.data, self.value(args[0], way)))
             case "fold":
                 return self._folded(expr, way)
+            case "loop":
+                return self._looped(expr, way)
+            case "rec":
+                return self._called(expr, [self.value(a, way) for a in args[:-1]], way)
+            case "again":
+                return self._called(way.locals[expr.data], [self.value(a, way) for a in args], way)
             case "and":
                 return all(self.value(a, way) for a in args)
             case "or":
@@ -302,6 +308,24 @@ class Meaning:
                 bound = _bound(bound, name, value)
             values = self.value(body, bound)
         return values
+
+    def _looped(self, expr: Expr, way: _Way) -> Value:
+        start, body = expr.args
+        values = self.value(start, way)
+        for _ in range(MOST_ROUNDS):
+            if not values[-1]:
+                return values
+            bound = {**way.locals, **dict(zip(expr.data, values, strict=True))}
+            values = self.value(body, dataclasses.replace(way, locals=bound))
+        raise Endless(f"a while loop of one step goes round {MOST_ROUNDS} times")
+
+    def _called(self, rec: Expr, values: list[Value], way: _Way) -> Value:
+        """The body of a recursive helper; its own name stands for it, and for how deep it is."""
+        name, *params = rec.data
+        depth = way.locals.get(f"depth of {name}", 0) + 1
+        check_depth(depth)
+        bound = {name: rec, f"depth of {name}": depth, **dict(zip(params, values, strict=True))}
+        return self.value(rec.args[-1], dataclasses.replace(way, locals={**way.locals, **bound}))
 
     def _comprehension(self, expr: Expr, way: _Way) -> Value:
         found = self._chain(expr.args[0], way)

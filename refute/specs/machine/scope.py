@@ -12,18 +12,48 @@ import inspect
 import itertools
 import textwrap
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from refute.errors import Unsupported
+from refute.specs.machine.closures import Function
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.language import Const, Var
 from refute.specs.machine.resolve import Resolver
-from refute.specs.machine.types import SetOf, Type
+from refute.specs.machine.types import NEVER, SetOf, Type, included, join, widened
 
 MISSING: Any = object()
 _MUTABLE = (ast.Set, ast.SetComp, ast.List, ast.ListComp, ast.Dict, ast.DictComp)
+
+
+@dataclasses.dataclass(eq=False)
+class Recursion:
+    """A helper in translation. name: of its recursive expression; empty until it calls itself.
+
+    kinds, result: the types of its parameters and of what it gives, as they are assumed.
+    given: the types that calls of itself give. states: the states that it was given.
+    """
+
+    function: types.FunctionType
+    name: str = ""
+    states: list[Any] = dataclasses.field(default_factory=list)
+    kinds: list[Type] = dataclasses.field(default_factory=list)
+    result: Type = NEVER
+    given: list[list[Type]] = dataclasses.field(default_factory=list)
+
+    def fits(self, found: Type) -> bool:
+        """Whether the types assumed include those met. found: of the body."""
+        given = (included(k, a) for row in self.given for k, a in zip(row, self.kinds, strict=True))
+        return included(found, self.result) and all(given)
+
+    def widen(self, found: Type, attempt: int) -> None:
+        """Assume what was met too; open-ended after the first attempts."""
+        columns = zip(self.kinds, *self.given, strict=True)
+        kinds = [join(column) for column in columns]
+        self.kinds = kinds if attempt < 1 else [widened(k) for k in kinds]
+        if not included(found, self.result):
+            self.result = widened(join((self.result, found)))
 
 
 @dataclasses.dataclass
@@ -37,7 +67,7 @@ class Build:
     resolver: Resolver
     variables: dict[str, Type] = dataclasses.field(default_factory=dict)
     constants: dict[str, int] = dataclasses.field(default_factory=dict)
-    inlining: list[str] = dataclasses.field(default_factory=list)
+    inlining: list[Any] = dataclasses.field(default_factory=list)
     loose: set[str] = dataclasses.field(default_factory=set)
     numbers: Iterator[int] = dataclasses.field(default_factory=itertools.count)
 
@@ -63,6 +93,8 @@ class Build:
                 return bool(len(value.data) > 2)
             case "if" | "let":
                 return any(map(self.is_loose, value.args[1:]))
+            case "rec":
+                return self.is_loose(value.args[-1])
             case "local":
                 return value.data in self.loose
         return value.op in ("|", "&", "^", "diff") and self.is_loose(value.args[0])
@@ -73,6 +105,7 @@ class Scope:
     """One function: its source, its names, and which of them stand for a state of the machine.
 
     states: name → "read" (the state) or "next" (the state after). env: name → its expression.
+    functions: the names that stand for a function made here, or given to this one.
     """
 
     build: Build
@@ -81,6 +114,20 @@ class Scope:
     file: str
     states: dict[str, str]
     env: dict[str, Expr] = dataclasses.field(default_factory=dict)
+    functions: dict[str, Function] = dataclasses.field(default_factory=dict)
+
+    @property
+    def returns_none(self) -> bool:
+        """Whether a bare `return` gives a value: the annotation says that None is one."""
+        return self.tree.returns is not None and "None" in ast.unparse(self.tree.returns)
+
+    def names(self) -> dict[str, Expr]:
+        """What the names stand for now, for `restore`."""
+        return dict(self.env)
+
+    def restore(self, names: Mapping[str, Expr]) -> None:
+        """Let the names stand for what they did."""
+        self.env = dict(names)
 
     def refuse(self, node: ast.AST, construct: str, instead: str) -> Unsupported:
         """The error for a construct outside the language."""
@@ -129,7 +176,7 @@ class Scope:
     def static(self, node: ast.AST) -> Any:
         """The Python object that a dotted name stands for, if no local or state is involved."""
         if isinstance(node, ast.Name):
-            if node.id in self.env or node.id in self.states:
+            if node.id in self.env or node.id in self.states or node.id in self.functions:
                 return MISSING
             return self.live(node.id)
         if isinstance(node, ast.Attribute):

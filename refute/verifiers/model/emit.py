@@ -14,6 +14,7 @@ from typing import Any
 
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
+from refute.specs.machine.errors import MOST_ROUNDS, Endless, check_depth
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.values import (
     Atom,
@@ -88,6 +89,31 @@ def extreme(pick: Callable[..., Any], items: Any) -> Any:
     return pick(items, key=order)
 
 
+def recursive(body: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose body calls itself through its first argument."""
+    depth = 0
+
+    def call(*args: Any) -> Any:
+        nonlocal depth
+        check_depth(depth + 1)
+        depth += 1
+        try:
+            return body(call, *args)
+        finally:
+            depth -= 1
+
+    return call
+
+
+def looped(values: tuple[Any, ...], body: Callable[..., tuple[Any, ...]]) -> tuple[Any, ...]:
+    """What a `while` leaves; the last value says whether it goes on."""
+    for _ in range(MOST_ROUNDS):
+        if not values[-1]:
+            return values
+        values = body(*values)
+    raise Endless(f"a while loop of one step goes round {MOST_ROUNDS} times")
+
+
 class Emitter:
     """Source text of expressions, and the constants it refers to."""
 
@@ -98,6 +124,8 @@ class Emitter:
             "Tag": Tag,
             "field_of": field_of,
             "reduce": functools.reduce,
+            "recursive": recursive,
+            "looped": looped,
             "removed": removed,
             "order": order,
             "popped": popped,
@@ -201,6 +229,20 @@ class Emitter:
         item, *names = map(self.name, expr.data)
         step = f"(lambda {', '.join(names)}: {self.text(body)})(*state)"
         return f"reduce(lambda state, {item}: {step}, {self.source(source)}, {self.text(start)})"
+
+    def _loop(self, expr: Expr) -> str:
+        start, body = expr.args
+        names = ", ".join(map(self.name, expr.data))
+        return f"looped({self.text(start)}, lambda {names}: {self.text(body)})"
+
+    def _rec(self, expr: Expr) -> str:
+        *args, body = expr.args
+        names = ", ".join(map(self.name, expr.data))
+        given = ", ".join(map(self.text, args))
+        return f"recursive(lambda {names}: {self.text(body)})({given})"
+
+    def _again(self, expr: Expr) -> str:
+        return f"{self.name(expr.data)}({', '.join(map(self.text, expr.args))})"
 
     def _not(self, expr: Expr) -> str:
         return f"(not {self.text(expr.args[0])})"

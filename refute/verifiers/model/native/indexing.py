@@ -6,14 +6,15 @@ from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.types import show
 from refute.specs.machine.values import domain
-from refute.verifiers.model.native.folds import MAX_CAP, Folds
-from refute.verifiers.model.native.forms import Unsuited, form, parts_of
+from refute.verifiers.model.native.folds import MAX_CAP
+from refute.verifiers.model.native.forms import Unsuited, form
+from refute.verifiers.model.native.recursion import Recursions
 from refute.verifiers.model.native.sizes import may_raise
 from refute.verifiers.model.native.terms import BOOL
 from refute.verifiers.model.native.text import LIMIT, RAISED, Val
 
 
-class Expressions(Folds):
+class Expressions(Recursions):
     """Text of every expression that the native engine has."""
 
     def _index(self, expr: Expr) -> Val:
@@ -93,30 +94,18 @@ class Expressions(Folds):
         """A walk that carries values from round to round; all of them are replaced at once."""
         source, start, after = expr.args
         item, *names = expr.data
-        first = self.held(self.term(start))
-        kinds = [
-            t.join((parts_of(expr.type)[at], parts_of(after.type)[at], self.part(first, at).type))
-            for at in range(len(names))
-        ]
-        carried = [Val(kind, self.variable(kind)) for kind in kinds]
-
-        def replaced(found: Val) -> None:
-            held = self.held(found)
-            texts = [self.converted(self.part(held, at), k, LIMIT) for at, k in enumerate(kinds)]
-            fresh = [self.temp(self.ctype(k), x) for k, x in zip(kinds, texts, strict=True)]
-            for val, text in zip(carried, fresh, strict=True):
-                self.put(f"{val.text} = {text};")
+        first, carried = self._carried(expr, start, after)
 
         def body(element: Val) -> None:
             self.env[item] = self._still(element)
             self.env.update(zip(names, carried, strict=True))
-            replaced(self.term(after))
+            self._replace(carried, self.term(after))
 
         self.put("{")
-        replaced(first)
+        self._replace(carried, first)
         self.put("}")
         self.each(source, body)
-        return Val(t.Tuple(tuple(kinds)), parts=tuple(carried))
+        return Val(t.Tuple(tuple(val.type for val in carried)), parts=tuple(carried))
 
     def _in(self, expr: Expr) -> Val:
         item, container = self.term(expr.args[0]), expr.args[1]
