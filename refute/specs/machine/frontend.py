@@ -41,6 +41,7 @@ from refute.specs.machine.mapping import mapping_of
 from refute.specs.machine.marks import Mark, mark_of
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.scope import Build, Scope, function_scope
+from refute.specs.machine.source import class_line
 from refute.specs.machine.starts import starting_values
 from refute.specs.machine.statements import Statements
 from refute.specs.machine.temporal import formula_of
@@ -90,7 +91,7 @@ class FrontEnd:
         self.missing = missing
         try:
             self.file = inspect.getsourcefile(cls) or "<unknown>"
-            self.line = inspect.getsourcelines(cls)[1]
+            self.line = class_line(cls)
         except (OSError, TypeError) as error:
             raise Unsupported(
                 f"the source of {cls.__name__} cannot be read",

@@ -90,6 +90,25 @@ def _describe_module(module: str, settings: Mapping[str, Sequence[int]], only: s
     ]
     if only:
         machines = [_only(machines, module, only)]
+    made = _taken_by_all(machines, settings)
+    return _taken_by_some(machines, settings) if made is None else made
+
+
+def _taken_by_all(
+    machines: Sequence[type[Machine]], settings: Mapping[str, Sequence[int]]
+) -> list[Plain] | None:
+    """The IRs if each machine takes all settings, as they mostly do; None if one does not."""
+    rows = combinations({name: tuple(values) for name, values in settings.items()})
+    try:
+        return [translate(cls, row).to_plain() for cls in machines for row in rows]
+    except RefuteError:
+        return None
+
+
+def _taken_by_some(
+    machines: Sequence[type[Machine]], settings: Mapping[str, Sequence[int]]
+) -> list[Plain]:
+    """The IRs of machines under those settings that each of them has. Raises RefuteError."""
     names = {cls: FrontEnd(cls, {}).names() for cls in machines}
     every = sorted(set().union(*names.values()))
     unknown = set(settings) - set(every)

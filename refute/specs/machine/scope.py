@@ -21,6 +21,7 @@ from refute.specs.machine.closures import Function
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.language import Const, Var
 from refute.specs.machine.resolve import Resolver
+from refute.specs.machine.source import source_lines
 from refute.specs.machine.types import NEVER, SetOf, Type, included, join, widened
 
 MISSING: Any = object()
@@ -204,15 +205,14 @@ def function_scope(
     """The scope of a function, its source parsed with the line numbers of its file."""
     file = inspect.getsourcefile(function) or "<unknown>"
     try:
-        lines, start = inspect.getsourcelines(function)
-        module = ast.parse(textwrap.dedent("".join(lines)))
+        lines, start = source_lines(function)
+        module = ast.parse("\n" * (start - 1) + textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError) as error:
         raise Unsupported(
             f"the source of {function.__qualname__} cannot be read: {error}",
             thing=function.__qualname__,
             next_step="define machines in a file",
         ) from error
-    ast.increment_lineno(module, start - 1)
     tree = module.body[0]
     name = Path(file).name
     if not isinstance(tree, ast.FunctionDef):
