@@ -51,6 +51,7 @@ _EXACT = "keep states whole, as by default; nothing rests on hashes"
 _HASHED = "keep only hashes of states of more than 64 bits; the evidence lists the assumption"
 _WALKS = "for machines: so many random walks instead of a search"
 _DEPTH = "of a random walk at most (1000)"
+_SYMMETRY = "for machines: search up to permutations of Sorts; not for temporal properties"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
 
@@ -81,6 +82,7 @@ def parser() -> Parser:
     kept = made.add_mutually_exclusive_group()
     kept.add_argument("--exact", action="store_true", help=_EXACT)
     kept.add_argument("--hashed", action="store_true", help=_HASHED)
+    made.add_argument("--symmetry", action="store_true", help=_SYMMETRY)
     made.add_argument("--simulate", type=whole_number, default=0, metavar="WALKS", help=_WALKS)
     made.add_argument("--depth", type=whole_number, default=1000, metavar="STEPS", help=_DEPTH)
     made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
@@ -106,7 +108,15 @@ def run(argv: Sequence[str]) -> int:
 def _options(given: argparse.Namespace) -> Options:
     seconds = parse_duration(given.budget)
     memory = parse_size(given.memory)
-    choice = Choice(given.engine, given.simulate, given.depth, given.hashed)
+    choice = Choice(
+        given.engine, given.simulate, given.depth, given.hashed, symmetry=given.symmetry
+    )
+    if choice.walks and choice.symmetry:
+        raise UsageError(
+            "--simulate keeps no states that --symmetry could save",
+            thing="--symmetry",
+            next_step="drop one of them",
+        )
     if choice.walks and choice.engine == "plain":
         raise UsageError(
             "--simulate walks with the native engine",

@@ -13,9 +13,11 @@ class Choice:
 
     walks: instead of a search, so many random walks of at most `depth` steps; 0 for a search.
     hashed: of states wider than 64 bits the native engine keeps hashes only.
+    symmetry: one state of each orbit under permutations of the Sorts is searched.
     """
 
     engine: str = "auto"
     walks: int = 0
     depth: int = 1_000
     hashed: bool = False
+    symmetry: bool = False

@@ -25,12 +25,14 @@ from refute.site import Site
 from refute.specs.machine.asking import described
 from refute.specs.machine.ir import UNIVERSAL, MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
+from refute.specs.machine.symmetry import Symmetry
 from refute.verifiers import Progress
 from refute.verifiers.model.behaviours import Behaviours, with_behaviours
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.exploring import NATIVE, Exploration, collisions
 from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
+from refute.verifiers.model.symmetric import chosen_symmetry, left_open
 
 NAME = "model checker"
 SECOND = "tree walk of the IR"
@@ -39,6 +41,7 @@ SLICE_S = 0.5
 ALWAYS_SECOND = 500  # distinct states up to which the second engine repeats every search
 
 SEARCH = "refute.verifiers.model.search:open_search"
+REDUCED = "refute.verifiers.model.reduced:open_reduced"
 CONFIRM = "refute.verifiers.model.confirm:open_confirm"
 
 
@@ -46,8 +49,9 @@ CONFIRM = "refute.verifiers.model.confirm:open_confirm"
 class Searched:
     """What one search found. stopped: why it is not complete, empty when it is.
 
-    undecided: for temporal properties without a trace, why they are not established.
+    undecided: for properties without a trace, why they are not established.
     behaviours: for properties of behaviours, how they were judged.
+    symmetry: of which permutations one state stands for those it leads to; None for no such search.
     """
 
     ir: MachineIR
@@ -59,6 +63,7 @@ class Searched:
     confirmed: Mapping[str, Plain] = dataclasses.field(default_factory=dict)
     undecided: Mapping[str, str] = dataclasses.field(default_factory=dict)
     behaviours: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    symmetry: Symmetry | None = None
 
 
 class ModelChecker:
@@ -68,6 +73,7 @@ class ModelChecker:
     version = VERSION
     cost = 1
     search = SEARCH
+    reduced = REDUCED
 
     def __init__(self, choice: Choice = Choice()) -> None:  # noqa: B008 - frozen
         self.choice = choice
@@ -112,14 +118,17 @@ class ModelChecker:
     ) -> Searched:
         clock = budget.clock()
         ir = described(claims[0], site, Limits.from_budget(budget))
+        symmetry = chosen_symmetry(ir, self.choice)
+        open_properties = left_open(ir, symmetry)
         data = ir.to_plain()
         with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
             report, stopped = self._explore(worker, data, budget, clock, progress)
             found = Searched(ir, report, stopped, worker.cpu_s, clock.spent, worker.isolation)
+            found = dataclasses.replace(found, undecided=open_properties, symmetry=symmetry)
             if not stopped and (_small(report) or _needs_second(claims, found)):
                 confirmed = self._confirmed(worker, data, budget, clock, progress)
                 found = dataclasses.replace(found, confirmed=confirmed)
-            if _temporal_props(claims, ir) and not self.choice.walks:
+            if _temporal_props(claims, ir) and not self.choice.walks and symmetry is None:
                 found = self._with_temporals(worker, found, budget, clock, progress)
             cpu_s = worker.cpu_s + found.report.get("cpu_s", 0.0)
             return dataclasses.replace(found, cpu_s=cpu_s, wall_s=clock.spent)
@@ -128,7 +137,8 @@ class ModelChecker:
         self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
     ) -> tuple[Mapping[str, Plain], str]:
         """The report of a search that ran until it was complete, or the budget or memory ended."""
-        return Exploration(worker, data, budget, clock, progress).run(self.search, self.choice)
+        search = self.reduced if self.choice.symmetry else self.search
+        return Exploration(worker, data, budget, clock, progress).run(search, self.choice)
 
     def _confirmed(
         self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
@@ -190,10 +200,14 @@ class ModelChecker:
         constraints = [p.name for p in ir.of_kind("constraint")]
         inside = f" within {', '.join(constraints)}" if constraints else ""
         walks = report.get("walks", 0)
-        states = f"all {report.get('distinct', 0)} reachable states"
+        states = f"all {_states(report)} reachable states"
         if not exhausted:
             states = f"{walks} random walks" if walks else states[4:].replace("reachable ", "")
-        names: tuple[str, ...] = ("distinct", "generated", "depth", "outside", "engine", "bytes")
+        if searched.symmetry is not None:
+            orbits = f"{report.get('distinct', 0)} orbits"
+            inside += f", up to permutations of {searched.symmetry.text}: {orbits}"
+        names: tuple[str, ...] = ("distinct", "whole", "generated", "depth", "outside")
+        names += ("engine", "bytes")
         names = ("walks", "steps", "engine") if walks else names
         if report.get("engine") == NATIVE and not walks:
             inside += " (native engine)"
@@ -237,7 +251,7 @@ class ModelChecker:
         agreed = _agreement(prop, searched)
         silent = ", ".join(searched.report["silent"])
         what = f"never taken: {silent}" if prop == ALL_FIRE else f"{prop} holds in no state"
-        why = f"{what}, in all {searched.report['distinct']} reachable states"
+        why = f"{what}, in all {_states(searched.report)} reachable states"
         if not agreed:
             why += "; the second engine did not confirm this within the budget"
         return self._made(searched, Verdict.UNKNOWN, why, (), True, SECOND if agreed else "")
@@ -349,11 +363,19 @@ def _needs_second(claims: Sequence[Claim], searched: Searched) -> bool:
 
 def _small(report: Mapping[str, Plain]) -> bool:
     """Whether the second engine can repeat the whole search for next to nothing."""
-    return not report["raised"] and report["distinct"] <= ALWAYS_SECOND
+    return not report["raised"] and _states(report) <= ALWAYS_SECOND
+
+
+def _states(report: Mapping[str, Plain]) -> int:
+    """The states found; of a search up to permutations those of all orbits."""
+    return int(report.get("whole", report.get("distinct", 0)))
 
 
 def _same_counts(searched: Searched) -> bool:
+    """Whether both engines counted alike; the second one searches all states of orbits."""
     first, second = searched.report, searched.confirmed
+    if "whole" in first:
+        return bool(first["whole"] == second["distinct"])
     return all(second[n] == first[n] for n in ("distinct", "generated"))
 
 

@@ -22,6 +22,7 @@ from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
 from refute.verifiers import Progress
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.model.symmetric import searched_states
 from refute.verifiers.registry import load
 
 PLAIN = "plain"
@@ -43,7 +44,7 @@ def counted(counts: Report) -> str:
     if "walks" in counts:
         return f"{counts['walks']} random walks, {counts['steps']} steps"
     return (
-        f"{counts.get('distinct', 0)} distinct states, {counts.get('generated', 0)} generated, "
+        f"{searched_states(counts)}, {counts.get('generated', 0)} generated, "
         f"depth {counts.get('depth', 0)}"
     )
 
@@ -156,6 +157,8 @@ class Exploration:
 
         A search that met what it had no room for is begun again with more.
         """
+        if choice.symmetry:
+            return "it does not search up to permutations"
         found: tuple[Report, str] | str = Unfit()
         try:
             builder: Any = load(BUILDER)  # its imports are paid for by large machines only

@@ -1,0 +1,146 @@
+"""Searches up to permutations in the checker: what they find, refuse and leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refute.budget import Budget, Clock
+from refute.check import check
+from refute.claim import Verdict
+from refute.cli.check import run
+from refute.errors import UsageError
+from refute.evidence import Evidence
+from refute.plain import Plain
+from refute.sandbox import Worker
+from refute.specs.machine.asking import find_machines
+from refute.verifiers import Progress
+from refute.verifiers.model.choice import Choice
+from refute.verifiers.model.engine import ModelChecker
+
+CASES = Path(__file__).parents[1] / "cases" / "machines"
+BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
+
+
+def judged(
+    name: str, engine: ModelChecker | None = None, props: tuple[str, ...] = ()
+) -> dict[str, Evidence]:
+    """Evidence by property, up to permutations."""
+    machines = find_machines(CASES / "symmetric.py", CASES, (".",), {}, name)
+    claims = [c for c in machines.claims if not props or c.statement.params["prop"] in props]
+    checker = engine or ModelChecker(Choice("plain", symmetry=True))
+    results = check(claims, BUDGET, machines.site, engines=lambda _: (checker,))
+    names = (str(c.statement.params["prop"]) for c in claims)
+    return dict(zip(names, results, strict=True))
+
+
+def line_of(text: str) -> int:
+    """The number of the line in the cases that holds the text."""
+    lines = (CASES / "symmetric.py").read_text().splitlines()
+    return next(at for at, line in enumerate(lines, 1) if text in line)
+
+
+def test_a_broken_property_comes_with_a_shortest_replayed_trace() -> None:
+    evidence = judged("Lock")
+    broken = evidence["exclusive"]
+    assert broken.verdict is Verdict.REFUTED
+    assert broken.witness is not None and not broken.witness.flaky
+    assert len(broken.witness.counterexample.steps) == 5
+    assert evidence["outside"].verdict is Verdict.EXHAUSTED
+    assert evidence["crowded"].verdict is Verdict.PROVED
+
+
+def test_what_is_established_is_so_for_all_states() -> None:
+    evidence = judged("Lock")["deadlock-free"]
+    assert evidence.verdict is Verdict.EXHAUSTED
+    assert "all 45 reachable states, up to permutations of P: 15 orbits" in evidence.scope.text
+    assert (evidence.statistics["whole"], evidence.statistics["distinct"]) == (45, 15)
+
+
+def test_never_reached_rests_on_a_second_search_of_all_states() -> None:
+    evidence = judged("Lock", props=("overfull",))["overfull"]
+    assert evidence.verdict is Verdict.REFUTED
+    assert "in all 45 reachable states" in evidence.reason
+
+
+def test_behaviours_are_not_decided() -> None:
+    evidence = judged("Lock")["gets_in"]
+    assert evidence.verdict is Verdict.UNKNOWN
+    assert "behaviours are not decided up to permutations" in evidence.reason
+
+
+def test_members_that_the_machine_names_stay() -> None:
+    evidence = judged("Led")
+    assert evidence["follows"].verdict is Verdict.REFUTED
+    scope = evidence["deadlock-free"].scope.text
+    said = f"of P, except P1 (symmetric.py, line {line_of('LEADER in self.ready')} names some"
+    assert said in scope
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("Chooses", "self.last = choose(", "choose or the place of an element"),
+        ("Lists", "self.queue = Seq(P)", "what is written to queue"),
+        ("LastWins", "self.last = p", "last is written in an order"),
+        ("Enumerates", "in enumerate(list(P))", "choose or the place of an element"),
+    ],
+)
+def test_machines_that_order_a_sort_are_refused(name: str, code: str, reason: str) -> None:
+    for evidence in judged(name).values():
+        assert evidence.verdict is Verdict.UNKNOWN
+        assert f"no permutation leaves {name} as it is" in evidence.reason
+        assert f"symmetric.py, line {line_of(code)}: {reason}" in evidence.reason
+
+
+def test_machines_without_a_sort_are_refused() -> None:
+    for evidence in judged("Ordered").values():
+        assert evidence.verdict is Verdict.UNKNOWN
+        assert "its state has no Sort with two members or more" in evidence.reason
+
+
+def test_a_start_that_names_a_member_keeps_it() -> None:
+    evidence = judged("Starts")["deadlock-free"]
+    assert evidence.verdict is Verdict.EXHAUSTED
+    assert "of P, except P1 (symmetric.py, token starts with some" in evidence.scope.text
+    assert evidence.statistics["distinct"] == 2
+
+
+def test_whether_something_raises_can_stay_open() -> None:
+    evidence = judged("MayRaise")["well_defined"]
+    assert evidence.verdict in (Verdict.UNKNOWN, Verdict.REFUTED)
+    if evidence.verdict is Verdict.UNKNOWN:
+        assert "whether something raises" in evidence.reason
+
+
+def test_rounds_that_commute_are_no_order() -> None:
+    evidence = judged("Loops")
+    assert evidence["one"].verdict is Verdict.EXHAUSTED
+    assert evidence["well_defined"].verdict is Verdict.EXHAUSTED
+    statistics = evidence["one"].statistics
+    assert statistics["distinct"] < statistics["whole"]
+
+
+class Forgets(ModelChecker):
+    """Counts an orbit's states wrongly."""
+
+    def _explore(
+        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
+    ) -> tuple[Mapping[str, Plain], str]:
+        found, stopped = super()._explore(worker, data, budget, clock, progress)
+        report: dict[str, Any] = {**found, "whole": found["whole"] - 1}
+        return report, stopped
+
+
+def test_a_search_that_misses_states_is_noticed() -> None:
+    evidence = judged("Lock", Forgets(Choice("plain", symmetry=True)), ("deadlock-free",))
+    assert evidence["deadlock-free"].verdict is Verdict.UNKNOWN
+    assert "a bug of refute: the engines disagree" in evidence["deadlock-free"].reason
+
+
+def test_walks_have_no_use_for_it() -> None:
+    with pytest.raises(UsageError, match="drop one"):
+        run([str(CASES / "symmetric.py"), "--symmetry", "--simulate", "10"])
