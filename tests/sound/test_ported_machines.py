@@ -23,6 +23,8 @@ PUBLISHED = [
     ("locks", "Peterson", {}, (42, 77)),
     ("light_switch", "Switch", {"unknown": 0}, (16, 49)),
     ("light_switch", "Switch", {"unknown": 1}, (62, 188)),
+    ("orders", "Shuffled", {}, (3, 10)),
+    ("orders", "Post", {}, (13, 27)),
     ("coffee_can", "CoffeeCan", {"MaxBeanCount": 20}, (230, 802)),
 ]
 

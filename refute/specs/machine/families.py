@@ -1,25 +1,29 @@
 """`every`, `subsets`, `permutations`, `choose`, `enumerate`, `zip`, `reversed`.
 
-None of them is a new operation for engines: all are walks through the values of a finite type, or
-through the places of sequences.
+None of them is a new operation for engines: all are walks through the values of a small type or the
+places of sequences, or helpers in the machine language itself.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Any
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from refute.errors import UsageError
 from refute.specs.machine import language
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
+from refute.specs.machine.containers import Seq, Set
 from refute.specs.machine.expressions import BOOL, number
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.scope import MISSING, Scope
-from refute.specs.machine.values import domain
+from refute.specs.machine.values import cardinality, domain
 
 Family = Callable[[Comprehensions, ast.Call], Expr]
+T = TypeVar("T")
+_WALKED = 4_096  # values of a type that are walked through to find those that are meant
 
 
 def _every(calls: Comprehensions, node: ast.Call) -> Expr:
@@ -33,23 +37,69 @@ def _subsets(calls: Comprehensions, node: ast.Call) -> Expr:
     """`subsets(x)`: all subsets of a collection, the empty one and the whole included."""
     whole, elem = _collection(calls, node)
     kind = t.SetOf(elem)
+    if cardinality(kind) > _WALKED:
+        return _in_order(calls.inline(_function(all_subsets), [whole], "", node), kind)
     name = calls.build.fresh("subset")
     member = Expr("local", kind, (), name)
     return _those(calls, node, kind, name, Expr("subset", BOOL, (member, whole)))
 
 
 def _permutations(calls: Comprehensions, node: ast.Call) -> Expr:
-    """`permutations(x)`: the elements of a Set in every order."""
-    whole, elem = _collection(calls, node)
-    _domain(calls, elem, node)
-    longest = len(domain(elem))
-    kind = t.SeqOf(elem, longest)
+    """`permutations(x)`: the elements of a collection in every order."""
+    given = calls.expr(_only(calls, node))
+    elem = calls.element(given, node)
+    if given.op in ("range", "domain"):
+        given = Expr("toset", t.SetOf(elem), (given,), "Set")
+    distinct = isinstance(given.type, t.SetOf)
+    longest = int(cardinality(elem)) if cardinality(elem) <= 8 else None
+    kind = t.SeqOf(elem, longest if distinct else _upto(given.type))
+    if not distinct or longest is None or cardinality(kind) > _WALKED:
+        every = calls.inline(_function(all_orders), [given], "", node)
+        return _in_order(Expr("toset", t.SetOf(kind), (every,), "Set"), kind)
     name = calls.build.fresh("order")
     member = Expr("local", kind, (), name)
-    lengths = [Expr("len", t.Int(0, longest), (x,)) for x in (member, whole)]
-    whole_set = Expr("==", BOOL, (Expr("toset", t.SetOf(elem), (member,), "Set"), whole))
+    lengths = [Expr("len", t.Int(0, longest), (x,)) for x in (member, given)]
+    whole_set = Expr("==", BOOL, (Expr("toset", t.SetOf(elem), (member,), "Set"), given))
     test = Expr("and", BOOL, (Expr("==", BOOL, tuple(lengths)), whole_set))
     return _those(calls, node, kind, name, test)
+
+
+def _upto(kind: t.Type) -> int | None:
+    match kind:
+        case t.SeqOf(_, upto):
+            return upto
+        case t.MapOf(key, _):
+            return len(domain(key))
+        case t.Tuple(items):
+            return len(items)
+    return None
+
+
+def all_subsets(elements: Iterable[T]) -> list[Set[T]]:
+    """The subsets of a collection, as a helper in the machine language."""
+    found: list[Set[T]] = [Set()]
+    for element in elements:
+        found = found + [some | Set([element]) for some in found]
+    return found
+
+
+def all_orders(elements: Iterable[T]) -> list[Seq[T]]:
+    """The orders of a collection, as a helper in the machine language."""
+    found: list[Seq[T]] = [Seq()]
+    for element in elements:
+        found = [
+            some[:at] + Seq([element]) + some[at:] for some in found for at in range(len(some) + 1)
+        ]
+    return found
+
+
+def _function(made: Callable[..., Any]) -> types.FunctionType:
+    assert isinstance(made, types.FunctionType)
+    return made
+
+
+def _in_order(every: Expr, kind: t.Type) -> Expr:
+    return Expr("sorted", t.SeqOf(kind), (every,))
 
 
 def _choose(calls: Comprehensions, node: ast.Call) -> Expr:

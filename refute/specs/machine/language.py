@@ -303,6 +303,6 @@ def subsets(elements: Iterable[T]) -> Seq[Set[T]]:
 
 
 def permutations(elements: Iterable[T]) -> Seq[Seq[T]]:
-    """The different elements in every order."""
-    found = [Seq(chosen) for chosen in itertools.permutations(Set(elements))]
+    """The elements in every order; equal ones of a sequence may be anywhere in it."""
+    found = {Seq(chosen) for chosen in itertools.permutations(elements)}
     return Seq(sorted(found, key=live_order))
