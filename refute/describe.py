@@ -15,7 +15,7 @@ from refute.closure import Closure, closure_of, module_names, tree_files
 from refute.errors import IllegalClaim, UnreadableInput
 from refute.globs import matches
 from refute.plain import Plain
-from refute.sandbox import Limits, Outcome, open_worker
+from refute.sandbox import Limits, Outcome, Worker, open_worker
 
 CLAIM_GLOBS = ("**/claims.py", "**/*_claims.py")
 DEFAULT_ROOTS = (".", "src")
@@ -51,10 +51,14 @@ def describe(
     if not wanted:
         return ()
     closure = claims_closure(tree, roots, wanted)
-    names = [(path, module_of(path, roots)) for path in wanted]
     with open_worker(tree, sorted({*closure.files, *wanted}), roots, LIMITS) as worker:
-        outcome = worker.call("refute.claim_modules:load", names)
-    return from_data(_answer(outcome, wanted))
+        return describe_in(worker, roots, wanted)
+
+
+def describe_in(worker: Worker, roots: Sequence[str], files: Sequence[str]) -> tuple[Claim, ...]:
+    """The claims of modules that a worker has in its tree. See `describe`."""
+    outcome = worker.call("refute.claim_modules:load", [(p, module_of(p, roots)) for p in files])
+    return from_data(_answer(outcome, files))
 
 
 def from_data(data: Sequence[Plain]) -> tuple[Claim, ...]:

@@ -1,8 +1,8 @@
 """What `refute check FILE[:NAME]` is about: the file's claims and its machines' properties.
 
-NAME is a machine, a property of one, or a claim. Both kinds of claims are read in workers; only the
-names of the file's classes are read here, from its syntax tree, so that a machine can be asked for
-alone while another one in the file lacks a size.
+NAME is a machine, a property of one, or a claim. Both kinds of claims are read in a worker; only
+the names of the file's classes are read here, from its syntax tree, so that a machine can be asked
+for alone while another one in the file lacks a size.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from refute.claim import Claim
 from refute.cli.place import Place
 from refute.closure import parse
-from refute.describe import describe
+from refute.describe import describe_in
 from refute.errors import UsageError
-from refute.specs.machine.asking import machines_in
+from refute.specs.machine.asking import machines_of, opened
 
 
 def claims_of(
@@ -25,8 +25,9 @@ def claims_of(
     classes = _classes(place)
     machine = name if name in classes else ""
     file = place.tree / place.file
-    made = machines_in(file, place.tree, roots, settings, machine) if classes else ()
-    stated = () if machine else describe(place.tree, roots, [place.file])
+    with opened(file, place.tree, roots) as module:
+        made = machines_of(module, settings, machine, fresh=True).claims if classes else ()
+        stated = () if machine else describe_in(module.worker, roots, [place.file])
     chosen = list(made) if machine else [c for c in (*made, *stated) if _named(c, name)]
     if not chosen:
         raise _nothing(place, name, made, stated)

@@ -5,7 +5,8 @@ Everything a worker answers may be malformed or hostile; it is data, and passes 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import contextlib
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from refute import errors
@@ -36,15 +37,14 @@ class Found:
     site: Site
 
 
-def machines_in(
-    file: Path,
-    tree: Path,
-    roots: Sequence[str] = (".", "src"),
-    settings: Mapping[str, Sequence[int]] | None = None,
-    only: str = "",
-) -> tuple[Claim, ...]:
-    """The claims of all machines in a file; none when it has none. See `find_machines`."""
-    return find_machines(file, tree, roots, settings, only).claims
+@frozen
+class Opened:
+    """A worker in which a file can be read: as the module `name`, `file` relative to its tree."""
+
+    worker: Worker
+    name: str
+    file: str
+    site: Site
 
 
 def find_machines(
@@ -60,6 +60,13 @@ def find_machines(
     module's, has its own directory as tree. settings: from `parse_settings`, ranges swept. only:
     one machine by name. Raises UsageError, Unsupported and UnreadableInput.
     """
+    with opened(file, tree, roots) as module:
+        return machines_of(module, settings, only)
+
+
+@contextlib.contextmanager
+def opened(file: Path, tree: Path, roots: Sequence[str] = (".", "src")) -> Iterator[Opened]:
+    """A worker that holds a file and what it imports. See `find_machines`."""
     path, tree = file.resolve(), tree.resolve()
     if not path.is_file():
         raise UnreadableInput(f"{file} is not a file", thing="file", value=str(file))
@@ -75,19 +82,28 @@ def find_machines(
             next_step="give the file a name that is a Python identifier",
         )
     relative = path.relative_to(tree).as_posix()
-    sizes = {name: list(values) for name, values in (settings or {}).items()}
     closure = closure_of(tree, roots, (f"{names[0]}:machines",), ())
     with open_worker(tree, sorted({*closure.files, relative}), roots, LIMITS) as worker:
-        target = "refute.specs.machine.loading:describe_module"
-        found = answer(worker.call(target, names[0], sizes, only), str(file))
-    site = Site(tree, tree, tuple(roots))
+        yield Opened(worker, names[0], relative, Site(tree, tree, tuple(roots)))
+
+
+def machines_of(
+    module: Opened,
+    settings: Mapping[str, Sequence[int]] | None = None,
+    only: str = "",
+    fresh: bool = False,
+) -> Found:
+    """The claims of the machines in an opened file. fresh: leave nothing of it in the worker."""
+    sizes = {name: list(values) for name, values in (settings or {}).items()}
+    target = "refute.specs.machine.loading:describe_module"
+    outcome = module.worker.call(target, module.name, sizes, only, fresh=fresh)
     claims: list[Claim] = []
-    for data in found:
-        ir = _machine(data, str(file))
-        stated = claims_of(ir, f"{names[0]}:{ir.name}", relative)
+    for data in answer(outcome, module.file):
+        ir = _machine(data, module.file)
+        stated = claims_of(ir, f"{module.name}:{ir.name}", module.file)
         claims += stated
-        _keep(_key(stated[0], site), ir)
-    return Found(tuple(claims), site)
+        _keep(_key(stated[0], module.site), ir)
+    return Found(tuple(claims), module.site)
 
 
 def describe(worker: Worker, reference: str, constants: Mapping[str, int]) -> MachineIR:

@@ -19,8 +19,9 @@ from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Finding, Scope
 from refute.frozen import frozen
 from refute.plain import Plain
-from refute.replay import Counterexample, Replayer, Step
+from refute.replay import HASH_SEEDS, Counterexample, Replayer, Step
 from refute.sandbox import Limits, Worker, open_worker
+from refute.sandbox.zygote import prepare_also
 from refute.site import Site
 from refute.specs.machine.asking import described
 from refute.specs.machine.ir import UNIVERSAL, MachineIR
@@ -91,6 +92,8 @@ class ModelChecker:
         self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
     ) -> Sequence[Finding]:
         """One search, one finding for each claim."""
+        if any(claim.statement.existential for claim in claims):  # something will be replayed
+            prepare_also(HASH_SEEDS[1])
         try:
             searched = self._searched(claims, budget, site, progress)
         except UsageError:
