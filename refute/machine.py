@@ -5,6 +5,7 @@
 See docs/machines.md for a tutorial and the rules.
 """
 
+from refute.specs.machine.channels import Channel, channel
 from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.formulas import (
     Formula,
@@ -52,15 +53,19 @@ from refute.specs.machine.marks import (
     transition,
 )
 from refute.specs.machine.model import Machine, Model
+from refute.specs.machine.parts import Part, Port, part, port
 
 __all__ = [
     "Bag",
+    "Channel",
     "Const",
     "Formula",
     "Machine",
     "Map",
     "Model",
     "OrderedSort",
+    "Part",
+    "Port",
     "Range",
     "Seq",
     "Set",
@@ -72,6 +77,7 @@ __all__ = [
     "always",
     "any_of",
     "anything",
+    "channel",
     "choose",
     "const",
     "constraint",
@@ -88,7 +94,9 @@ __all__ = [
     "invariant",
     "leads_to",
     "observe",
+    "part",
     "permutations",
+    "port",
     "process",
     "reachable",
     "recover",

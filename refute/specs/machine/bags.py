@@ -42,11 +42,22 @@ def method(calls: Comprehensions, bag: Expr, name: str, node: ast.Call) -> Expr:
     if name == "count" and len(args) == 1:
         return counted(calls, bag, args[0])
     if name == "total" and not args:
-        return Expr("total", COUNT, (_chain(calls, bag, "number"),))
+        return copies(calls, bag)
     if name == "distinct" and not args:
-        found = Expr("set", t.SetOf(element_of(bag.type)), (_chain(calls, bag, "element"),))
-        return Expr("toset", found.type, (found,), "Set")
+        return different(calls, bag)
     raise calls.scope.refuse(node, f".{name}(…) of a Bag", "count(x), total(), distinct()")
+
+
+def copies(calls: Comprehensions, bag: Expr) -> Expr:
+    """How many elements are in a bag."""
+    return Expr("total", COUNT, (_chain(calls, bag, "number"),))
+
+
+def different(calls: Comprehensions, bag: Expr) -> Expr:
+    """The different elements of a bag, as a Set."""
+    assert isinstance(bag.type, t.BagOf)
+    found = Expr("set", t.SetOf(element_of(bag.type)), (_chain(calls, bag, "element"),))
+    return Expr("toset", found.type, (found,), "Set")
 
 
 def counted(calls: Comprehensions, bag: Expr, wanted: Expr) -> Expr:

@@ -13,7 +13,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from refute.specs.machine import bags, language
+from refute.specs.machine import bags, language, sending, views
 from refute.specs.machine import types as t
 from refute.specs.machine.closures import Closure, Passed
 from refute.specs.machine.containers import Bag, Map, Seq, Set
@@ -40,8 +40,11 @@ class Calls(Inlining):
             k.arg is None for k in node.keywords
         ):
             raise self.scope.refuse(node, "* or ** in a call", "the arguments")
+        of_channel = sending.asked(self, node)
+        if of_channel is not None:
+            return of_channel
         if isinstance(node.func, ast.Attribute):
-            state = self.scope.state_of(node.func.value)
+            state = views.viewed(self, node.func.value)
             if state:
                 return self._own_call(node, node.func.attr, state)
         named = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -58,7 +61,7 @@ class Calls(Inlining):
         return self._call_of(target, node, want)
 
     def _own_call(self, node: ast.Call, name: str, state: str) -> Expr:
-        found = self.scope.member(name)
+        found = self.scope.member(name, state)
         if isinstance(found, staticmethod):
             inner: Any = found.__func__
             return self.inline(inner, self._arguments(inner, node), "", node)
@@ -94,14 +97,14 @@ class Calls(Inlining):
             elif self.is_function(argument):
                 result.append(Passed(self, argument))
             else:
-                result.append(self.scope.state_of(argument) or self.expr(argument))
+                result.append(views.viewed(self, argument) or self.expr(argument))
         return result
 
     def _bound(
         self, function: types.FunctionType, args: Sequence[Any], state: Any
     ) -> tuple[Scope, list[tuple[str, Expr]]]:
         """The helper's scope with states and functions bound, and the values left to bind."""
-        inner = function_scope(self.build, function, {})
+        inner = function_scope(getattr(state, "build", self.build), function, {})
         names = [a.arg for a in inner.tree.args.args + inner.tree.args.kwonlyargs]
         if state:
             inner.states[names.pop(0)] = state

@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refute.specs.machine import types as t
+from refute.specs.machine import views
 from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.intervals import interval
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.language import Sort
-from refute.specs.machine.scope import MISSING, Scope, is_const, is_var
+from refute.specs.machine.scope import MISSING, Scope
 from refute.specs.machine.values import pack_value
 
 BOOL = t.Bool()
@@ -138,7 +139,7 @@ class Expressions:
         return self.lift(found, node)
 
     def _Attribute(self, node: ast.Attribute, want: t.Type | None) -> Expr:
-        state = self.scope.state_of(node.value)
+        state = views.viewed(self, node.value)
         if state:
             return self._member(node, state)
         found = self.scope.static(node)
@@ -147,13 +148,10 @@ class Expressions:
         return self.field(self.expr(node.value), node.attr, node)
 
     def _member(self, node: ast.Attribute, state: str) -> Expr:
-        found = self.scope.member(node.attr)
-        if is_var(found):
-            return Expr(state, self.build.variables[node.attr], (), node.attr)
-        if is_const(found):
-            value = self.build.constants[node.attr]
-            self.build.resolver.used[node.attr] = value
-            return number(value)
+        found = self.scope.member(node.attr, state)
+        declared = views.declared(self, node, state, found)
+        if declared is not None:
+            return declared
         if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
             return self.inline(found.fget, [], state, node)
         if inspect.isfunction(found):

@@ -14,7 +14,8 @@ Params = tuple[Value, ...]
 class Fair:
     """A condition on the steps of a mover with any of some parameters, or that a predicate names.
 
-    Strong: taken again and again if enabled again and again. Weak: if enabled for good.
+    Strong: taken again and again if enabled again and again. Weak: if enabled for good. joint: the
+    rendezvous that such a step is one side of, by name and parameters.
     """
 
     strong: bool
@@ -22,6 +23,11 @@ class Fair:
     every: frozenset[Params] = frozenset()
     prop: Property | None = None
     given: Params = ()
+    joint: frozenset[tuple[str, Params]] = frozenset()
+
+    def moves(self) -> frozenset[tuple[str, Params]]:
+        """The steps by the names and parameters of their movers."""
+        return self.joint | {(self.mover, params) for params in self.every}
 
     @property
     def name(self) -> str:
@@ -36,12 +42,23 @@ def fairness(ir: MachineIR) -> tuple[Fair, ...]:
     for mover in movers:
         every = list(bindings(mover.params))
         if mover.fair:
-            strong = mover.fair == "strong"
-            found += [Fair(strong, mover.name, frozenset({params})) for params in every]
+            found += [_fair(ir, mover.fair, mover.name, frozenset({params})) for params in every]
         if mover.fair_any:
-            found.append(Fair(mover.fair_any == "strong", mover.name, frozenset(every)))
+            found.append(_fair(ir, mover.fair_any, mover.name, frozenset(every)))
     for prop in ir.properties:
         if prop.kind in ("weak", "strong"):
             given = bindings(prop.params)
             found += [Fair(prop.kind == "strong", prop=prop, given=params) for params in given]
     return tuple(found)
+
+
+def _fair(ir: MachineIR, kind: str, name: str, every: frozenset[Params]) -> Fair:
+    joint: set[tuple[str, Params]] = set()
+    for action in ir.actions:
+        if action.meets:
+            (sender, count), (receiver, _) = action.meets
+            for given in bindings(action.params):
+                sides = (sender, given[:count]), (receiver, given[count:])
+                if any(who == name and params in every for who, params in sides):
+                    joint.add((action.name, given))
+    return Fair(kind == "strong", name, every, joint=frozenset(joint))

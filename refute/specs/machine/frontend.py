@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import sys
 import types
-import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from refute.errors import RefuteError, Unsupported, UsageError
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import pure_body
+from refute.specs.machine.composing import constants_of, each_part
 from refute.specs.machine.crashing import crash_action
-from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.declared import Declared, members_of
 from refute.specs.machine.expressions import BOOL
 from refute.specs.machine.ir import (
     CRASH,
@@ -35,17 +33,17 @@ from refute.specs.machine.ir import (
     Temporal,
     Variable,
 )
-from refute.specs.machine.language import Const, Running, Var, running
+from refute.specs.machine.language import Var
 from refute.specs.machine.lower import Lowering, live_at, live_before
 from refute.specs.machine.mapping import mapping_of
 from refute.specs.machine.marks import Mark, mark_of
-from refute.specs.machine.resolve import Resolver
-from refute.specs.machine.scope import Build, Scope, function_scope
-from refute.specs.machine.source import class_line
-from refute.specs.machine.starts import starting_values
+from refute.specs.machine.scope import Scope, function_scope
 from refute.specs.machine.statements import Statements
 from refute.specs.machine.temporal import formula_of
-from refute.specs.machine.values import domain, order, pack_value
+from refute.specs.machine.values import domain
+from refute.specs.machine.variables import typed
+from refute.specs.machine.views import View
+from refute.specs.machine.whole import marked_names, whole
 
 _PREDICATES = (
     "invariant",
@@ -58,59 +56,37 @@ _PREDICATES = (
 )
 
 
+Ending = Callable[[tuple[Expr, ...]], Expr]
+
+
 @dataclasses.dataclass
 class Marked:
-    """The marked methods of a class, translated."""
+    """The marked methods of a class, translated.
+
+    terminals: of parts, by their prefixes: whether a part with these keys may stop.
+    """
 
     actions: list[Action] = dataclasses.field(default_factory=list)
     processes: list[Process] = dataclasses.field(default_factory=list)
     properties: list[Property] = dataclasses.field(default_factory=list)
     temporals: list[Temporal] = dataclasses.field(default_factory=list)
     refinements: list[Refinement] = dataclasses.field(default_factory=list)
+    terminals: list[tuple[str, Ending]] = dataclasses.field(default_factory=list)
     recovery: tuple[Stmt, ...] = ()
 
 
-class FrontEnd:
+class FrontEnd(Declared):
     """One machine class under some constants. Raises Unsupported and UsageError."""
-
-    def __init__(self, cls: type, constants: Mapping[str, int], bare: bool = False) -> None:
-        """bare: without what it refines, for a machine that is itself refined."""
-        self.cls = cls
-        self.bare = bare
-        self.crashes = bool(getattr(cls, "_crashes", False))
-        self.given = dict(constants)
-        self.members = dict(_members(cls))
-        declared = {n: c for n, c in self.members.items() if isinstance(c, Const)}
-        values = {n: self.given.get(n, c.default) for n, c in declared.items()}
-        missing = [n for n, v in values.items() if v is None]
-        known = {n: v for n, v in values.items() if v is not None}
-        self.build = Build(cls, Resolver({**self.given, **known}, self._named))
-        self.build.constants = {**known, **dict.fromkeys(missing, 1)}
-        self.resolver = self.build.resolver
-        self.resolver.constants = {**self.given, **self.build.constants}
-        self.missing = missing
-        try:
-            self.file = inspect.getsourcefile(cls) or "<unknown>"
-            self.line = class_line(cls)
-        except (OSError, TypeError) as error:
-            raise Unsupported(
-                f"the source of {cls.__name__} cannot be read",
-                thing=cls.__name__,
-                next_step="define machines in a file",
-            ) from error
-
-    def _named(self, name: str) -> Any:
-        modules = [sys.modules.get(c.__module__) for c in self.cls.__mro__]
-        return next((vars(m)[name] for m in modules if m and name in vars(m)), None)
 
     def names(self) -> set[str]:
         """The constants and Sorts that the machine has, whether or not they were given."""
         self.bare = True  # a machine that is refined has names of its own
-        self._variable_types()
-        self._marked()
-        return {*self.build.constants, *self.resolver.sizes, *self.resolver.unsized}
+        self.open()
+        marked_names(self)
+        return {*constants_of(self), *self.resolver.sizes, *self.resolver.unsized}
 
-    def _marked(self) -> Marked:
+    def marked(self) -> Marked:
+        """The marked methods, translated; see `Marked`. Raises Unsupported."""
         made = Marked()
         for name, function in self.members.items():
             mark = mark_of(function)
@@ -127,13 +103,19 @@ class FrontEnd:
                 made.recovery = self._recovery(function)
             elif mark.kind == "refines":
                 if not self.bare:
-                    made.refinements.append(self._refinement(function, mark))
+                    every = self._each_part()
+                    made.refinements += [self._refinement(function, mark) for _ in every]
+            elif mark.kind == "terminal" and self.build.seat is not None:
+                made.terminals.append((self.build.prefix, self._ending(function)))
+            elif mark.kind == "reachable":
+                every = self._each_part()
+                made.properties += [self._property(function, mark.kind) for _ in every]
             elif mark.kind in _PREDICATES:
                 made.properties.append(self._property(function, mark.kind))
             elif mark.kind == "fair":
                 made.properties.append(self._property(function, mark.fair))
             else:
-                raise self._refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
+                raise self.refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
         return made
 
     def _check_fairness(self, function: Any, name: str, mark: Mark) -> None:
@@ -141,16 +123,16 @@ class FrontEnd:
         for given in named:
             if given not in ("weak", "strong"):
                 what = f"the fairness {given!r} of {name}"
-                raise self._refuse(function, what, 'fair="weak" or fair="strong"')
+                raise self.refuse(function, what, 'fair="weak" or fair="strong"')
 
     def ir(self) -> MachineIR:
         """The machine's IR, everything resolved."""
-        variables = self._variable_types()
-        marked = self._marked()
-        self._check_constants()
+        self.open()
+        marked = marked_names(self)
+        self.check_constants()
         if not marked.actions and not marked.processes:
-            raise self._refuse(self.cls, "a machine without steps", "an @action or a @process")
-        starts = tuple(self._variable(n, v, variables[n]) for n, v in self._vars())
+            raise self.refuse(self.cls, "a machine without steps", "an @action or a @process")
+        starts = whole(self, marked)
         if self.crashes:
             marked.actions.append(self._crash(starts, marked.recovery))
         return MachineIR(
@@ -159,7 +141,7 @@ class FrontEnd:
             file=self.file,
             line=self.line,
             doc=(inspect.getdoc(self.cls) or "").split("\n")[0],
-            constants=self._constants(),
+            constants=self.constants(),
             variables=starts,
             actions=tuple(marked.actions),
             processes=tuple(marked.processes),
@@ -169,110 +151,58 @@ class FrontEnd:
             crashes=self.crashes,
         )
 
-    def _constants(self) -> tuple[tuple[str, int], ...]:
-        named = {**self.resolver.used, **self.build.constants}
-        return tuple(sorted(named.items()))
-
-    def _check_constants(self) -> None:
-        wanted = self.missing + self.resolver.unsized
-        possible = [*self.build.constants, *self.resolver.sizes, *self.resolver.unsized]
-        unknown = [n for n in self.given if n not in possible]
-        if unknown:
-            raise UsageError(
-                f"{self.cls.__name__} has no constant or Sort called {unknown[0]}",
-                thing=unknown[0],
-                value=self.given[unknown[0]],
-                possible=sorted(set(possible)),
-                next_step=f"drop {unknown[0]}={self.given[unknown[0]]}",
-            )
-        if wanted:
-            hint = " ".join(f"--set {n}=3" for n in wanted)
-            raise UsageError(
-                f"{self.cls.__name__} needs {', '.join(wanted)}: no size was given",
-                thing=wanted[0],
-                possible=tuple(f"{n}=<number>" for n in wanted),
-                next_step=f"give them: {hint}, or a default: class {wanted[0]}(Sort, size=3)",
-            )
-
-    def _refuse(self, thing: Any, construct: str, instead: str) -> Unsupported:
-        try:
-            line = inspect.getsourcelines(thing)[1]
-        except (OSError, TypeError):
-            line = self.line
-        place = f"{Path(self.file).name}:{line}"
-        return Unsupported(
-            f"{place}: {construct} is not in the machine language",
-            thing=place,
-            value=construct,
-            next_step=f"write instead: {instead}",
-        )
-
-    def _refuser(self, thing: Any) -> Callable[[str, str], Exception]:
-        return lambda construct, instead: self._refuse(thing, construct, instead)
-
-    def _vars(self) -> list[tuple[str, Var[Any]]]:
-        return [(n, v) for n, v in self.members.items() if isinstance(v, Var)]
-
-    def _hints(self, thing: Any) -> dict[str, Any]:
-        try:
-            return typing.get_type_hints(thing, include_extras=True)
-        except (NameError, TypeError, AttributeError) as error:
-            raise self._refuse(
-                thing, f"an annotation that cannot be resolved ({error})", "names of the module"
-            ) from error
-
-    def _variable_types(self) -> dict[str, t.Type]:
-        hints = self._hints(self.cls)
-        for name, _ in self._vars():
-            annotation = hints.get(name)
-            if typing.get_origin(annotation) is not Var:
-                raise self._refuse(self.cls, f"{name} without a type", f"{name}: Var[T] = var(…)")
-            (inner,) = typing.get_args(annotation)
-            kind = self.resolver.type_of(inner, self._refuser(self.cls))
-            self.build.variables[name] = kind
-        return self.build.variables
-
-    def _variable(self, name: str, variable: Var[Any], kind: t.Type) -> Variable:
-        way, argument = variable.given()
-        try:
-            with running(Running(self.resolver.sizes, _no_choice, self.resolver.values)):
-                starts = starting_values(self.resolver, way, argument, kind)
-        except OutOfRange as error:
-            raise UsageError(
-                f"{self.cls.__name__}.{name} starts outside its type: {error}",
-                thing=name,
-                next_step=f"start inside {t.show(kind)}",
-            ) from error
-        if starts is None:
-            raise self._refuse(
-                self.cls,
-                f"{name} = var({way}…) for {t.show(kind)}",
-                "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map",
-            )
-        packed = tuple(pack_value(v) for v in sorted(set(starts), key=order))
-        return Variable(name, kind, packed, self.line)
-
     def _params(self, function: types.FunctionType, drop: int) -> tuple[tuple[str, Param], ...]:
-        hints = self._hints(function)
+        hints = self.hints(function)
         made = []
         for name in list(inspect.signature(function).parameters)[drop:]:
             if name not in hints:
-                raise self._refuse(function, f"the parameter {name} without a type", f"{name}: T")
-            kind = self.resolver.type_of(hints[name], self._refuser(function))
+                raise self.refuse(function, f"the parameter {name} without a type", f"{name}: T")
+            kind = self.resolver.type_of(hints[name], self.refuser(function))
             domain(kind)
             made.append((name, Param(self.build.fresh(name), kind)))
         return tuple(made)
 
     def _open(self, function: types.FunctionType, drop: int = 1) -> tuple[Scope, tuple[Param, ...]]:
         if not isinstance(function, types.FunctionType):
-            raise self._refuse(self.cls, f"a decorator on {function!r}", "a plain method")
+            raise self.refuse(self.cls, f"a decorator on {function!r}", "a plain method")
         scope = function_scope(self.build, function)
+        parts = [Param(self.build.fresh("part"), k) for k in self.build.keys]
+        keys = tuple(Expr("local", p.type, (), p.name) for p in parts)
+        if self.part is not None:
+            parts, keys = [], self.part[1]
+        scope.states = {name: View.of("read", self.build, keys) for name in scope.states}
         if len(scope.tree.args.args) < drop:
-            raise self._refuse(function, f"{function.__name__} without self", "def name(self, …)")
+            raise self.refuse(function, f"{function.__name__} without self", "def name(self, …)")
         params = self._params(function, drop)
         for name, param in params:
             scope.env[name] = Expr("local", param.type, (), param.name)
-        return scope, tuple(p for _, p in params)
+        return scope, (*parts, *(p for _, p in params))
+
+    def _each_part(self) -> Iterator[None]:
+        """Translate for one part after the other; once for a machine that is none."""
+        for part in each_part(self) if self.build.seat is not None else (None,):
+            self.part = part
+            yield
+        self.part = None
+
+    def name(self, function: types.FunctionType, claimed: bool = False) -> str:
+        """The name of a method in the whole machine. claimed: of a property."""
+        name = function.__name__
+        if self.part is not None:
+            return self.part[0] + name
+        prefix = self.build.prefix
+        return (prefix.replace("[]", "") if claimed else prefix) + name
+
+    def _ending(self, function: types.FunctionType) -> Ending:
+        """Whether the part with these keys may stop, by a @terminal of its class."""
+
+        def of(keys: tuple[Expr, ...]) -> Expr:
+            self.part = (self.build.prefix, keys)
+            made = self._property(function, "terminal").predicate
+            self.part = None
+            return made
+
+        return of
 
     def _translated(self, function: types.FunctionType, process: bool) -> Any:
         """Statements, with the types of locals joined over all of the code (in a few passes)."""
@@ -295,7 +225,7 @@ class FrontEnd:
         unset = sorted(live - {p.name for p in params})
         if unset:
             name = unset[0].rsplit(".", 1)[0]
-            raise self._refuse(
+            raise self.refuse(
                 function, f"{name}, which may be read before it is assigned,", "assign it before"
             )
 
@@ -303,88 +233,79 @@ class FrontEnd:
         params, body, _ = self._translated(function, process=False)
         self._assigned(function, live_before(body, frozenset()), params)
         line = function.__code__.co_firstlineno
-        return Action(function.__name__, params, body, mark.fair, line, mark.fair_any)
+        return Action(self.name(function), params, body, mark.fair, line, mark.fair_any)
 
     def _recovery(self, function: types.FunctionType) -> tuple[Stmt, ...]:
         params, body, _ = self._translated(function, process=False)
         if params:
-            raise self._refuse(function, "a parameter of @recover", "any_of(…) inside")
+            raise self.refuse(function, "a parameter of @recover", "any_of(…) inside")
         self._assigned(function, live_before(body, frozenset()), ())
         made: tuple[Stmt, ...] = body
         return made
 
     def _crash(self, variables: tuple[Variable, ...], recovery: tuple[Stmt, ...]) -> Action:
-        volatile = frozenset(n for n, v in self._vars() if v.volatile)
+        volatile = frozenset(n for n, v in self.vars() if v.volatile)
         several = [v.name for v in variables if v.name in volatile and len(v.initial) > 1]
         if several or CRASH in self.members:
             what = f"{several[0]}, volatile," if several else f"a member called {CRASH}"
             instead = "one starting value: what a crash leaves" if several else "another name"
-            raise self._refuse(self.cls, what, instead)
+            raise self.refuse(self.cls, what, instead)
         return crash_action(variables, volatile, recovery, self.line)
 
     def _process(self, function: types.FunctionType, mark: Mark) -> Process:
         if not inspect.isgeneratorfunction(function):
-            raise self._refuse(function, f"{function.__name__} without a yield", "self = yield")
+            raise self.refuse(function, f"{function.__name__} without a yield", "self = yield")
         params, body, statements = self._translated(function, process=True)
         line = function.__code__.co_firstlineno
         identity = frozenset(p.name for p in params)
         blocks, entry = Lowering(f"{Path(self.file).name}:{line}", identity).lower(body)
         self._assigned(function, live_at(blocks)[entry], params)
         kept = tuple(Param(n, k) for n, k in statements.every_local().items())
-        name, fair, fair_any = function.__name__, mark.fair, mark.fair_any
+        name, fair, fair_any = self.name(function), mark.fair, mark.fair_any
         return Process(name, params, blocks, entry, kept, fair, line, fair_any)
 
     def _temporal(self, function: types.FunctionType) -> Temporal:
         scope, params = self._open(function)
         line = function.__code__.co_firstlineno
-        return Temporal(function.__name__, params, formula_of(scope), line)
+        return Temporal(self.name(function, claimed=True), params, formula_of(scope), line)
 
     def _refinement(self, function: types.FunctionType, mark: Mark) -> Refinement:
-        if mark.abstract is None or not any(isinstance(v, Var) for _, v in _members(mark.abstract)):
-            raise self._refuse(
-                function, f"{mark.abstract!r} as a machine", "a class with variables"
-            )
-        self._variable_types()
+        if mark.abstract is None or not any(
+            isinstance(v, Var) for _, v in members_of(mark.abstract)
+        ):
+            raise self.refuse(function, f"{mark.abstract!r} as a machine", "a class with variables")
+        typed(self)
         known = {**self.resolver.sizes, **self.build.constants}
         front = FrontEnd(mark.abstract, {})
         named = {n: self.resolver.number(v) for n, v in mark.constants.items()}
         shared = {n: known[n] for n in front.names() if n in known}
         abstract = FrontEnd(mark.abstract, {**shared, **named}, bare=True).ir()
-        if abstract.processes:
+        if abstract.processes or any(v.hidden for v in abstract.variables):
             what = f"{abstract.name}, which has processes, as what is refined"
-            raise self._refuse(function, what, "its places as a variable, and actions")
+            raise self.refuse(function, what, "its places as a variable, and actions")
         scope, _ = self._open(function)
         line = function.__code__.co_firstlineno
-        return Refinement(function.__name__, abstract, mapping_of(scope, abstract.variables), line)
+        name = self.name(function, claimed=True)
+        return Refinement(name, abstract, mapping_of(scope, abstract.variables), line)
 
     def _property(self, function: types.FunctionType, kind: str) -> Property:
         binary = kind in STEP_KINDS
         scope, params = self._open(function, drop=2 if binary else 1)
         if binary:
-            scope.states[scope.tree.args.args[1].arg] = "next"
+            before = scope.states[scope.tree.args.args[0].arg]
+            keys = before.keys if isinstance(before, View) else ()
+            scope.states[scope.tree.args.args[1].arg] = View.of("next", self.build, keys)
         if kind == "observe" and not self.crashes:
             what = f"the @observe {function.__name__} of a machine that never crashes"
-            raise self._refuse(function, what, "class X(Machine, crashes=True), or @invariant")
-        if params and kind in ("terminal", "initial", "constraint", "reachable"):
-            raise self._refuse(function, f"a parameter of a @{kind}", "any(…) or all(…) inside")
+            raise self.refuse(function, what, "class X(Machine, crashes=True), or @invariant")
+        own = len(params) > (0 if self.part else len(self.build.keys))
+        if own and kind in ("terminal", "initial", "constraint", "reachable"):
+            raise self.refuse(function, f"a parameter of a @{kind}", "any(…) or all(…) inside")
         predicate = pure_body(scope)
         if predicate.type != BOOL:
-            raise self._refuse(function, f"a @{kind} that gives {t.show(predicate.type)}", "a bool")
+            raise self.refuse(function, f"a @{kind} that gives {t.show(predicate.type)}", "a bool")
         line = function.__code__.co_firstlineno
-        return Property(function.__name__, kind, params, predicate, line)
-
-
-def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    """Class attributes in the order of the source, bases first, overridden ones once."""
-    names = dict.fromkeys(n for base in reversed(cls.__mro__) for n in vars(base))
-    for name in names:
-        found = inspect.getattr_static(cls, name)
-        if isinstance(found, Var | Const) or mark_of(found) is not None:
-            yield name, found
-
-
-def _no_choice(options: Sequence[Any]) -> Any:
-    raise RefuteError("any_of has no meaning in a starting value", next_step="use var(one_of=…)")
+        return Property(self.name(function, claimed=True), kind, params, predicate, line)
 
 
 def translate(cls: type, constants: Mapping[str, int]) -> MachineIR:

@@ -135,6 +135,22 @@ class Leave:
     line: int = 0
 
 
+@frozen
+class Meet:
+    """One end of a rendezvous, until `meeting` has made one action of both ends.
+
+    word: "send" (of a value) or "receive" (into a local); type: of the message.
+    """
+
+    var: str
+    word: str
+    keys: tuple[Expr, ...]
+    value: Expr | None
+    name: str
+    type: Type
+    line: int = 0
+
+
 CRASH = "crash"  # the name of the action that a machine with crashes has more
 UNIVERSAL = ("invariant", "transition", "observe")  # kinds that are claimed to hold always
 STEP_KINDS = ("transition", "weak", "strong")  # kinds of a step: its second state is `after`
@@ -147,7 +163,7 @@ class Die:
     line: int = 0
 
 
-Stmt: TypeAlias = When | Choose | Assign | Write | Check | If | For | While | Leave | Die
+Stmt: TypeAlias = When | Choose | Assign | Write | Check | If | For | While | Leave | Die | Meet
 
 
 @frozen
@@ -189,12 +205,16 @@ class Block:
 
 @frozen
 class Variable:
-    """A state variable and the packed values it may start with."""
+    """A state variable and the packed values it may start with.
+
+    hidden: of the IR alone, such as the place of a process; a run of the class does not know it.
+    """
 
     name: str
     type: Type
     initial: tuple[Plain, ...]
     line: int = 0
+    hidden: bool = False
 
 
 @frozen
@@ -209,7 +229,9 @@ class Param:
 class Action:
     """A step that any state may offer, once for every choice of its parameters.
 
-    fair, fair_any: "", "weak" or "strong", for each choice by itself and for all together.
+    fair, fair_any: "", "weak" or "strong", for each choice by itself and for all together. place,
+    lines: of a process that became an action, the variable with its place and the source line of
+    each place. meets: of a rendezvous, the two movers and how many parameters belong to each.
     """
 
     name: str
@@ -218,6 +240,9 @@ class Action:
     fair: str = ""
     line: int = 0
     fair_any: str = ""
+    place: str = ""
+    lines: tuple[int, ...] = ()
+    meets: tuple[tuple[str, int], ...] = ()
 
 
 @frozen
@@ -327,4 +352,4 @@ class MachineIR:
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
 register(Done, Block, Variable, Param, Action, Process, Property, MachineIR)
-register(LTL, Temporal, Refinement, Die)
+register(LTL, Temporal, Refinement, Die, Meet)

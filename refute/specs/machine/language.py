@@ -10,7 +10,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, overload
 
@@ -18,6 +26,7 @@ from refute.errors import UsageError
 from refute.frozen import frozen
 from refute.specs.machine.containers import Map, Seq, Set, live_order, placed
 from refute.specs.machine.errors import Disabled, OutOfRange
+from refute.specs.machine.handover import Meeting
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -40,11 +49,15 @@ class Chooser(Protocol):
 
 @dataclasses.dataclass
 class Running:
-    """sizes: of the Sorts by name. choose: answers any_of. values: all values of a type."""
+    """sizes: of the Sorts by name. choose: answers any_of. values: all values of a type.
+
+    meeting: while two steps meet over a rendezvous.
+    """
 
     sizes: Mapping[str, int]
     choose: Chooser
     values: Callable[[Any], Sequence[Any]]
+    meeting: Meeting | None = None
 
 
 _running: list[Running] = []
@@ -68,6 +81,11 @@ def _context(what: str) -> Running:
             next_step="build the machine and check it: check(TwoPhase.build(RM=3))",
         )
     return _running[-1]
+
+
+def meeting_here() -> Meeting | None:
+    """The rendezvous that is going on."""
+    return _context("a channel without room").meeting
 
 
 class _SortMeta(type):
@@ -154,10 +172,12 @@ class Upto:
 class Store(Protocol):
     """A running machine, as `Var` and `Const` see it: state, constants, and what a type admits."""
 
-    _state: dict[str, Any]
+    _state: MutableMapping[str, Any]
     _constants: Mapping[str, int]
 
     def _admit(self, name: str, value: Any) -> Any: ...
+
+    def _ends(self, name: str) -> Any: ...
 
 
 class Var(Generic[T]):

@@ -7,6 +7,7 @@ traces; errors that the user caused come back as data too, so that they keep the
 from __future__ import annotations
 
 import importlib
+import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from refute.plain import Plain
 from refute.specs.machine.frontend import FrontEnd, translate
 from refute.specs.machine.marks import mark_of
 from refute.specs.machine.model import Machine
+from refute.specs.machine.parts import Part, Port
 from refute.specs.machine.plainrun import Unplayable
 from refute.specs.machine.play import Play
 from refute.specs.machine.settings import combinations
@@ -127,8 +129,11 @@ def _taken_by_some(
 
 
 def _own(cls: type[Machine], module: str) -> bool:
-    steps = [n for n in dir(cls) if (m := mark_of(getattr(cls, n, None))) and m.kind in _STEPS]
-    return cls.__module__ == module and bool(steps) and not cls.__name__.startswith("_")
+    """Whether a class is a machine of the module to check: not abstract, and no mere part."""
+    found = [inspect.getattr_static(cls, n, None) for n in dir(cls)]
+    steps = [f for f in found if isinstance(f, Part) or ((m := mark_of(f)) and m.kind in _STEPS)]
+    alone = not any(isinstance(f, Port) for f in found) and not cls.__name__.startswith("_")
+    return cls.__module__ == module and bool(steps) and alone
 
 
 def _only(machines: Sequence[type[Machine]], module: str, name: str) -> type[Machine]:

@@ -22,6 +22,7 @@ from refute.specs.machine.ir import (
     If,
     Jump,
     Leave,
+    Meet,
     Stmt,
     When,
     While,
@@ -58,6 +59,9 @@ def _live(stmt: Stmt, after: frozenset[str]) -> frozenset[str]:
             return (after - {stmt.name}) | used(stmt.source)
         case Assign():
             return (after - {stmt.name}) | used(stmt.value)
+        case Meet():
+            read = stmt.keys if stmt.value is None else (*stmt.keys, stmt.value)
+            return (after - {stmt.name}).union(*map(used, read))
         case Write():
             return after.union(used(stmt.value), *map(used, stmt.path))
         case If():

@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 from refute.claim import Claim
 from refute.errors import UsageError
 from refute.site import Site
+from refute.specs.machine.channels import Ends
 from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.parts import Seat, ends_of
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.space import Space
 from refute.specs.machine.statement import claims_of
@@ -27,6 +29,8 @@ class Machine:
     _state: dict[str, Any]
     _constants: Mapping[str, int]
     _types: tuple[Resolver, Mapping[str, Type]]
+    _front: FrontEnd
+    _around: tuple[Any, Seat, tuple[Any, ...]] | None = None
     _crashes: ClassVar[bool] = False
 
     def __init_subclass__(cls, crashes: bool = False) -> None:
@@ -44,6 +48,10 @@ class Machine:
     def _admit(self, name: str, value: Any) -> Any:
         resolver, kinds = self._types
         return resolver.thaw(resolver.freeze(value, kinds[name]), kinds[name])
+
+    def _ends(self, name: str) -> Ends:
+        """Where a channel variable of this machine lies."""
+        return ends_of(self, name)
 
 
 class Model:

@@ -72,7 +72,7 @@ class Refined:
             if fair.prop is not None:
                 if self.above.true_step(fair.prop, fair.given, image, after):
                     yield after
-            elif name == fair.mover and params in fair.every:
+            elif (name, params) in fair.moves():
                 yield after
 
     def steps(self, image: Image) -> Iterator[tuple[Move, Image]]:

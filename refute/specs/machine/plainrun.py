@@ -17,11 +17,14 @@ from refute.errors import RefuteError
 from refute.specs.machine.errors import Disabled
 from refute.specs.machine.formulas import Formula, true_at
 from refute.specs.machine.frontend import FrontEnd
+from refute.specs.machine.handover import Meeting
 from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process, Property, Temporal
 from refute.specs.machine.language import Chooser, Running, running
-from refute.specs.machine.marks import mark_of
-from refute.specs.machine.resolve import Resolver, embed
+from refute.specs.machine.marks import Mark, mark_of
+from refute.specs.machine.plainparts import called, inside, may_stop
+from refute.specs.machine.resolve import embed
 from refute.specs.machine.values import Value, domain, pack_value, unpack_value
+from refute.specs.machine.whole import ENDED
 
 Move = tuple[str, tuple[Value, ...]]
 
@@ -31,10 +34,10 @@ class Unplayable(RefuteError):
 
 
 @functools.lru_cache(maxsize=16)
-def _read(cls: type, constants: tuple[tuple[str, int], ...]) -> tuple[MachineIR, Resolver]:
-    """The IR of a class and its resolver: reading the source costs more than most runs."""
+def _read(cls: type, constants: tuple[tuple[str, int], ...]) -> tuple[MachineIR, FrontEnd]:
+    """The IR of a class and its frontend: reading the source costs more than most runs."""
     front = FrontEnd(cls, dict(constants))
-    return front.ir(), front.resolver
+    return front.ir(), front
 
 
 class PlainRun:
@@ -42,9 +45,11 @@ class PlainRun:
 
     def __init__(self, cls: type, constants: Mapping[str, int]) -> None:
         self.cls = cls
-        self.ir, self.resolver = _read(cls, tuple(sorted(constants.items())))
-        self.kinds = {v.name: v.type for v in self.ir.variables}
+        self.ir, self.front = _read(cls, tuple(sorted(constants.items())))
+        self.resolver = self.front.resolver
+        self.kinds = {v.name: v.type for v in self.ir.variables if not v.hidden}
         self.constants = dict(self.ir.constants)
+        self._given = {mover.name: mover.params for mover in self._movers()}
         self.generators: dict[Move, Any] = {}
         self.finished: set[Move] = set()
         self.machine = self._view({})
@@ -54,6 +59,7 @@ class PlainRun:
         made._state = state
         made._constants = self.constants
         made._types = (self.resolver, self.kinds)
+        made._front = self.front
         return made
 
     def place(self, values: Sequence[Value]) -> None:
@@ -70,7 +76,8 @@ class PlainRun:
             p not in v.initial for p, v in zip(packed, self.ir.variables, strict=True)
         ):
             raise Unplayable("the machine does not start with these values")
-        self.place(values)
+        rows = zip(self.ir.variables, values, strict=True)
+        self.place([value for variable, value in rows if not variable.hidden])
         for prop in self.ir.of_kind("initial"):
             if not self.holds(prop):
                 raise Unplayable(f"the machine does not start so: {prop.name} is false")
@@ -80,22 +87,23 @@ class PlainRun:
         state = self.machine._state
         return tuple(self.resolver.freeze(state[n], k) for n, k in self.kinds.items())
 
-    def _running(self, choose: Chooser) -> Any:
-        return running(Running(self.resolver.sizes, choose, self.resolver.values))
+    def _running(self, choose: Chooser, meeting: Meeting | None = None) -> Any:
+        return running(Running(self.resolver.sizes, choose, self.resolver.values, meeting))
 
     def step(self, name: str, params: tuple[Value, ...], choose: Any) -> None:
         """One atomic step. Raises Disabled (and undoes it), or what the step itself raises."""
         mover = self._mover(name)
         live = [self.resolver.thaw(v, p.type) for v, p in zip(params, mover.params, strict=True)]
         before = dict(self.machine._state)
+        meeting = Meeting() if isinstance(mover, Action) and mover.meets else None
         try:
-            with self._running(choose):
+            with self._running(choose, meeting):
                 if name == CRASH and self.ir.crashes:
                     self._crash()
-                elif isinstance(mover, Action):
-                    getattr(self.cls, name)(self.machine, *live)
+                elif meeting is not None and isinstance(mover, Action):
+                    self._meet(mover, params, live, meeting)
                 else:
-                    self._resume((name, params), live)
+                    self._move((name, params), live)
         except Disabled:
             self.machine._state.clear()
             self.machine._state.update(before)
@@ -124,15 +132,31 @@ class PlainRun:
         self.generators.clear()
         self.finished |= {m for m in self.moves() if m[0] in families}
 
-    def _resume(self, move: Move, live: list[Any]) -> None:
+    def _meet(self, action: Action, params: Sequence[Value], live: list[Any], met: Meeting) -> None:
+        """A rendezvous: the step that sends, then the one that receives."""
+        (sender, count), (receiver, _) = action.meets
+        self._move((sender, tuple(params[:count])), live[:count])
+        met.turn()
+        self._move((receiver, tuple(params[count:])), live[count:])
+        met.end()
+
+    def _move(self, move: Move, live: list[Any]) -> None:
+        """One step of an action or process, perhaps of a part."""
+        owner, method, rest = inside(self.machine, move[0], live)
+        if inspect.isgeneratorfunction(getattr(type(owner), method, None)):
+            self._resume(move, owner, method, rest)
+        else:
+            called(self.machine, move[0], live)
+
+    def _resume(self, move: Move, owner: Any, method: str, live: list[Any]) -> None:
         if move in self.finished:
             raise Disabled
         try:
             if move not in self.generators:
-                self.generators[move] = getattr(self.cls, move[0])(self.machine, *live)
+                self.generators[move] = getattr(type(owner), method)(owner, *live)
                 next(self.generators[move])
             else:
-                self.generators[move].send(self.machine)
+                self.generators[move].send(owner)
         except StopIteration:
             self.finished.add(move)
 
@@ -141,9 +165,15 @@ class PlainRun:
         now = self._view(dict(self.machine._state))
         states = [now] if before is None else [self._view(dict(before)), now]
         with self._running(_no_choice):
-            return all(
-                getattr(self.cls, prop.name)(*states, *live) for live in self._bindings(prop.params)
-            )
+            if prop.name == ENDED:
+                return may_stop(now, self.finished, self._given)
+            return all(self._true(prop.name, states, b) for b in self._bindings(prop.params))
+
+    def _true(self, name: str, states: Sequence[Any], live: Sequence[Any]) -> bool:
+        """Whether a predicate of a state, or of two, is true for these parameters."""
+        found = [inside(state, name, live) for state in states]
+        owner, method, rest = found[0]
+        return bool(getattr(type(owner), method)(*(f[0] for f in found), *rest))
 
     def _bindings(self, params: tuple[Param, ...]) -> Iterator[tuple[Any, ...]]:
         every = ([self.resolver.thaw(v, p.type) for v in domain(p.type)] for p in params)
@@ -166,14 +196,19 @@ class PlainRun:
             return bool(part.predicate())
 
         with self._running(_no_choice):
-            formula = getattr(self.cls, temporal.name)(view, *live)
+            formula = called(view, temporal.name, live)
             return true_at(formula, 0, len(rows), loop, holds)
 
     def mapped(self, name: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """What a `@refines` method gives for a state."""
         with self._running(_no_choice):
-            made: Mapping[str, Any] = getattr(self.cls, name)(self._view(dict(row)))
+            made: Mapping[str, Any] = called(self._view(dict(row)), name, ())
             return made
+
+    def mark(self, name: str) -> Mark | None:
+        """What a decorator says about a method, perhaps of a part."""
+        owner, method, _ = inside(self.machine, name, ())
+        return mark_of(getattr(type(owner), method))
 
     def true_step(
         self,
@@ -190,7 +225,7 @@ class PlainRun:
             self.place(values)
             views.append(self.machine)
         with self._running(_no_choice):
-            return bool(getattr(self.cls, prop.name)(*views, *live))
+            return self._true(prop.name, views, live)
 
     def moves(self) -> Iterator[Move]:
         """Every action and process with every choice of parameters."""

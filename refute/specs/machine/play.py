@@ -8,7 +8,6 @@ from typing import Any
 from refute.plain import Plain
 from refute.specs.machine.errors import Disabled
 from refute.specs.machine.ir import CRASH, Property, Refinement
-from refute.specs.machine.marks import mark_of
 from refute.specs.machine.plainrefine import Refined
 from refute.specs.machine.plainrun import Explore, Follow, PlainRun, Unplayable
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
@@ -123,7 +122,7 @@ class Play:
 
     def _refined(self, refinement: Refinement) -> tuple[bool, str]:
         """Whether the run is none of the machine that is refined."""
-        mark = mark_of(getattr(self.run.cls, self.prop))
+        mark = self.run.mark(self.prop)
         if mark is None or mark.abstract is None:
             raise Unplayable(f"{self.prop} names no machine")
         refined = Refined(self.run, refinement, mark.abstract)

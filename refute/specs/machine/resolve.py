@@ -147,7 +147,10 @@ class Resolver:
 
     def values(self, annotation: Any) -> list[Any]:
         """All values of an annotation's type, as the machine's own code sees them."""
-        kind = self.type_of(annotation, _no_type)
+        return self.thawed(self.type_of(annotation, _no_type))
+
+    def thawed(self, kind: t.Type) -> list[Any]:
+        """All values of a type, as the machine's own code sees them."""
         return [self.thaw(v, kind) for v in domain(kind)]
 
     def class_type(self, cls: type, refuse: Refuse) -> t.Type:

@@ -62,6 +62,8 @@ class Build:
     """What all functions of one machine share while it is translated.
 
     loose: the locals that hold a builtin set, which Python walks through in the order of hashes.
+    Of a part: prefix is before its names, keys the types that tell it from others of its kind,
+    seat its place, outer the machine around it. seats: its own parts. rooms: of its channels.
     """
 
     cls: type
@@ -71,6 +73,13 @@ class Build:
     inlining: list[Any] = dataclasses.field(default_factory=list)
     loose: set[str] = dataclasses.field(default_factory=set)
     numbers: Iterator[int] = dataclasses.field(default_factory=itertools.count)
+    prefix: str = ""
+    keys: tuple[Type, ...] = ()
+    seat: Any = None
+    outer: Build | None = None
+    seats: dict[str, Any] = dataclasses.field(default_factory=dict)
+    rooms: dict[str, int | None] = dataclasses.field(default_factory=dict)
+    connections: dict[Any, ast.FunctionDef] = dataclasses.field(default_factory=dict)
 
     def fresh(self, name: str) -> str:
         """A local's name that no other local of the machine has."""
@@ -190,9 +199,10 @@ class Scope:
                 )
         return MISSING
 
-    def member(self, name: str) -> Any:
-        """What the machine's class holds under this name: Var, Const, function, …"""
-        return inspect.getattr_static(self.build.cls, name, MISSING)
+    def member(self, name: str, state: str = "") -> Any:
+        """What the class of a state (the machine's own by default) holds: Var, Const, …"""
+        cls = getattr(state, "build", self.build).cls
+        return inspect.getattr_static(cls, name, MISSING)
 
     def state_of(self, node: ast.AST) -> str:
         """ "read" or "next" when the node names a state of the machine, else empty."""

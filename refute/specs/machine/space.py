@@ -11,6 +11,7 @@ from typing import Any
 from refute.errors import UsageError
 from refute.specs.machine.ir import Action, MachineIR, Process, Property
 from refute.specs.machine.meaning import Meaning, Taken, World
+from refute.specs.machine.naming import step_text
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.values import Value, text
 
@@ -25,7 +26,7 @@ class State:
     def __getitem__(self, name: str) -> Any:
         """The value of a variable, as the machine's own code sees it. Raises KeyError."""
         names = [v.name for v in self._space.ir.variables]
-        if name not in names:
+        if name not in names or "@" in name:
             raise KeyError(name)
         at = names.index(name)
         return self._space.resolver.thaw(
@@ -34,7 +35,7 @@ class State:
 
     def __str__(self) -> str:
         pairs = zip(self._space.ir.variables, self.world.variables, strict=True)
-        return ", ".join(f"{v.name} = {text(x, v.type)}" for v, x in pairs)
+        return ", ".join(f"{v.name} = {text(x, v.type)}" for v, x in pairs if not v.hidden)
 
     def holds(self, name: str) -> bool:
         """Whether an @invariant, @reachable, @terminal or @constraint holds here."""
@@ -49,9 +50,10 @@ class Enabled:
     params: tuple[Any, ...]
     choices: tuple[Value, ...]
     after: State
+    mover: Action | Process = dataclasses.field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(map(str, self.params))})"
+        return step_text(self.mover, [str(value) for value in self.params])
 
 
 class Space:
@@ -66,7 +68,7 @@ class Space:
         self.resolver = resolver
         self.meaning = Meaning(ir)
         movers: tuple[Action | Process, ...] = (*ir.actions, *ir.processes)
-        self._params = {mover.name: mover.params for mover in movers}
+        self._movers = {mover.name: mover for mover in movers}
         self._before: dict[World, list[tuple[World, Taken]]] | None = None
 
     def initial(self) -> list[State]:
@@ -122,6 +124,7 @@ class Space:
         return State(world, self)
 
     def _enabled(self, taken: Taken) -> Enabled:
-        kinds = self._params[taken.name]
-        live = [self.resolver.thaw(v, p.type) for v, p in zip(taken.params, kinds, strict=True)]
-        return Enabled(taken.name, tuple(live), taken.choices, self._state(taken.after))
+        mover = self._movers[taken.name]
+        pairs = zip(taken.params, mover.params, strict=True)
+        live = tuple(self.resolver.thaw(v, p.type) for v, p in pairs)
+        return Enabled(taken.name, live, taken.choices, self._state(taken.after), mover)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from refute.specs.machine import bags, language
+from refute.specs.machine import bags, language, sending, views
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import MUTATORS, Calls
 from refute.specs.machine.expressions import number
@@ -28,7 +28,7 @@ from refute.specs.machine.ir import (
     Write,
 )
 from refute.specs.machine.matching import as_ifs
-from refute.specs.machine.scope import Scope, is_const, is_var
+from refute.specs.machine.scope import Scope, is_const
 
 _AUGMENTED = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitOr, ast.BitAnd, ast.BitXor}
 
@@ -109,9 +109,13 @@ class Statements:
             return [When(self.calls.truth(call.args[0]), node.lineno)]
         if target is language.any_of:
             raise self.scope.refuse(node, "any_of(…) whose choice is dropped", "x = any_of(…)")
+        if sending.is_transfer(self.calls, call, "send"):
+            return sending.sent(self.calls, call, self.loops)
+        if sending.is_transfer(self.calls, call, "receive"):
+            return sending.received(self.calls, call, self.loops)[1]
         if isinstance(call.func, ast.Attribute) and call.func.attr in MUTATORS:
             return [self._mutation(call, call.func, node)]
-        if isinstance(call.func, ast.Attribute) and self.scope.state_of(call.func.value):
+        if isinstance(call.func, ast.Attribute) and views.viewed(self.calls, call.func.value):
             name = call.func.attr
             raise self.scope.refuse(
                 node,
@@ -194,9 +198,7 @@ class Statements:
     def _place(self, node: ast.expr) -> tuple[str, tuple[Expr, ...], t.Type] | None:
         """The variable, the keys and the type of a path from self; None for anything else."""
         if isinstance(node, ast.Attribute):
-            if self.scope.state_of(node.value) == "read" and is_var(self.scope.member(node.attr)):
-                return node.attr, (), self.scope.build.variables[node.attr]
-            return None
+            return views.place_of(self.calls, node)
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
             return None
         base = self._place(node.value)
@@ -215,6 +217,9 @@ class Statements:
         if self._is_choice(value):
             name, statement = self._choose(value, node)
             return [statement, *self._store(target, name, node)]
+        if isinstance(value, ast.Call) and sending.is_transfer(self.calls, value, "receive"):
+            message, taken = sending.received(self.calls, value, self.loops)
+            return [*taken, *self._store(target, message, node)]
         place = None if isinstance(target, ast.Name) else self._place(target)
         return self._store(target, self.calls.expr(value, place[2] if place else None), node)
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.meaning import Meaning, World
+from refute.specs.machine.naming import with_sides
 from refute.specs.machine.values import unpack_value
 
 
@@ -58,7 +59,7 @@ class Confirm:
             "depth": self.depth,
             "finished": self.at == len(self.inside),
             "reached": sorted(self.reached),
-            "fired": sorted(self.fired),
+            "fired": sorted(with_sides(self.meaning.ir, self.fired)),
         }
 
     def _meet(self, world: World) -> None:

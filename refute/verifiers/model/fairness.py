@@ -36,8 +36,8 @@ def conditions(machine: Compiled) -> list[Condition]:
 
 def _condition(machine: Compiled, fair: Fair) -> Condition:
     if fair.prop is None:
-        every = enumerate(machine.instances)
-        own = (n for n, i in every if i.name == fair.mover and i.params in fair.every)
+        every, moves = enumerate(machine.instances), fair.moves()
+        own = (n for n, i in every if (i.name, i.params) in moves)
         return Condition(fair.strong, frozenset(own))
     (test,) = [p.test for p in machine.predicates if p.property is fair.prop]
     given = fair.given

@@ -63,8 +63,8 @@ def _unfair(meaning: Meaning, cycle: Sequence[World]) -> str:
 def steps_of(meaning: Meaning, fair: Fair, world: World) -> Iterator[World]:
     """Where the steps of a condition that change something lead."""
     if fair.prop is None:
-        for params in fair.every:
-            yield from _changing(world, meaning.step(fair.mover, params, world))
+        for name, params in sorted(fair.moves(), key=str):
+            yield from _changing(world, meaning.step(name, params, world))
         return
     for after in _changing(world, meaning.steps(world)):
         given = fair.prop.params, fair.given

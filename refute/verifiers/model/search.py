@@ -16,6 +16,7 @@ from typing import Any
 from refute.frozen import frozen
 from refute.plain import Plain
 from refute.specs.machine.ir import CRASH, MachineIR
+from refute.specs.machine.naming import silent_steps
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import (
     Compiled,
@@ -227,14 +228,10 @@ class Search:
         """
         traces = {name: self.trace(name, hit) for name, hit in self.hits.items()}
         fired = [self.trace(ALL_FIRE, hit) for hit in self.fired.values()]
-        silent = [n for n in self.step_names() if n not in self.fired]
+        silent = silent_steps(self.machine.ir, self.fired)
         unran = self.machine.never_ran()
         found = {"hits": traces, "fired": fired, "silent": silent, "unran": unran}
         return {**self.statistics(), **found}
-
-    def step_names(self) -> list[str]:
-        """The names of all actions and processes."""
-        return list(dict.fromkeys(i.name for i in self.machine.instances))
 
     def trace(self, name: str, hit: Hit) -> Plain:
         """A hit as a trace, with the states it passes."""

@@ -8,6 +8,7 @@ from refute.frozen import frozen
 from refute.plain import Plain
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Action, MachineIR, Process, Stmt
+from refute.specs.machine.naming import entry_text, step_text
 from refute.specs.machine.values import Value, conforms, domain, pack_value, said, text
 from refute.verifiers.model.compiled import Instance, State
 
@@ -51,9 +52,9 @@ def trace_of(trace: Trace) -> Plain:
 
 def _moved(ir: MachineIR, instance: Instance, choices: tuple[Value, ...], before: State) -> str:
     movers: tuple[Action | Process, ...] = (*ir.actions, *ir.processes)
-    params = [p for m in movers if m.name == instance.name for p in m.params]
-    shown = [text(v, p.type) for v, p in zip(instance.params, params, strict=True)]
-    line = f"{instance.name}({', '.join(shown)})"
+    (mover,) = [m for m in movers if m.name == instance.name]
+    shown = [text(v, p.type) for v, p in zip(instance.params, mover.params, strict=True)]
+    line = step_text(mover, shown)
     if choices:
         line += " choosing " + ", ".join(map(said, choices))
     place = _line(ir, instance, before)
@@ -62,6 +63,13 @@ def _moved(ir: MachineIR, instance: Instance, choices: tuple[Value, ...], before
 
 def _line(ir: MachineIR, instance: Instance, before: State) -> int:
     """The source line a process goes on from; 0 for actions."""
+    for action in ir.actions:
+        if action.place and action.name == instance.name and before:
+            names = [v.name for v in ir.variables]
+            at = before[names.index(action.place)]
+            for value, param in zip(instance.params, action.params, strict=True):
+                at = at[domain(param.type).index(value)]
+            return action.lines[at]
     for at, process in enumerate(ir.processes):
         if instance.kind == "process" and process.name == instance.name and before:
             family = before[len(ir.variables) + at]
@@ -90,13 +98,14 @@ def _first_line(process: Process, block: int) -> int:
 
 
 def _all(ir: MachineIR, state: State) -> dict[str, str]:
-    return {v.name: text(x, v.type) for v, x in zip(ir.variables, state, strict=False)}
+    pairs = zip(ir.variables, state, strict=False)
+    return {v.name: text(x, v.type) for v, x in pairs if not v.hidden}
 
 
 def _changed(ir: MachineIR, before: State, after: State) -> dict[str, str]:
     changes: dict[str, str] = {}
     for variable, old, new in zip(ir.variables, before, after, strict=False):
-        if old != new:
+        if old != new and not variable.hidden:
             changes.update(_difference(variable.name, variable.type, old, new))
     return changes
 
@@ -106,7 +115,7 @@ def _difference(name: str, kind: t.Type, old: Value, new: Value) -> dict[str, st
         return {name: text(new, kind)}
     keys = domain(kind.key)
     return {
-        f"{name}[{text(k, kind.key)}]": text(b, kind.value)
+        entry_text(name, text(k, kind.key)): text(b, kind.value)
         for k, a, b in zip(keys, old, new, strict=True)
         if a != b
     }

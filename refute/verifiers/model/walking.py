@@ -21,10 +21,11 @@ def walked(data: Plain, cases: Sequence[Mapping[str, Plain]]) -> list[Plain]:
     """
     meaning = Meaning(MachineIR.from_plain(data))
     refined = {r.name for r in meaning.ir.refinements}
+    seen = [at for at, variable in enumerate(meaning.ir.variables) if not variable.hidden]
     found: list[Plain] = []
     for case in cases:
         worlds = passed(meaning, case)
-        states = [[pack_value(v) for v in world.variables] for world in worlds]
+        states = [[pack_value(world.variables[at]) for at in seen] for world in worlds]
         wrong = ""
         if case["property"] in refined:
             wrong = not_a_departure(data, case)

@@ -145,8 +145,8 @@ def _own(ir: MachineIR, conditions: Sequence[Fair]) -> list[int]:
     """For each action and process the bits of the conditions that its steps belong to."""
     bits: dict[tuple[str, tuple[Value, ...]], int] = {}
     for at, fair in enumerate(conditions):
-        for params in fair.every:
-            bits[fair.mover, params] = bits.get((fair.mover, params), 0) | 1 << at
+        for move in fair.moves():
+            bits[move] = bits.get(move, 0) | 1 << at
     return [bits.get(instance, 0) for instance in _instances(ir)]
 
 

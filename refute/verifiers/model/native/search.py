@@ -15,6 +15,7 @@ from pathlib import Path
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR, Property
+from refute.specs.machine.naming import silent_steps
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import Compiled, Predicate, State, StepRaised, expand
 from refute.verifiers.model.native.branches import branch_lines, never_ran, words_of
@@ -145,7 +146,7 @@ class NativeSearch:
             hits[DEADLOCK_FREE] = trace_of(self._stuck(total + 1))
         fired = {n: self.library.hit(at, fired=True) for at, n in enumerate(self.names)}
         traces = [trace_of(self._fired(n, hit)) for n, hit in fired.items() if hit is not None]
-        silent = [name for name, hit in fired.items() if hit is None]
+        silent = silent_steps(self.ir, [name for name, hit in fired.items() if hit is not None])
         found = {"hits": hits, "fired": traces, "silent": silent, "unran": self.never_ran()}
         return {**self.statistics(), **found}
 

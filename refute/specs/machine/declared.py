@@ -1,0 +1,150 @@
+"""What a machine class declares: constants, variables, parts, and how to refuse.
+
+The translation of its methods, `frontend`, stands on this.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from refute.errors import Unsupported, UsageError
+from refute.specs.machine.composing import constants_of, missing_of, seats_of, settle
+from refute.specs.machine.ir import Expr
+from refute.specs.machine.language import Const, Var
+from refute.specs.machine.marks import mark_of
+from refute.specs.machine.parts import Part, Port, Seat
+from refute.specs.machine.resolve import Resolver
+from refute.specs.machine.scope import Build
+from refute.specs.machine.source import class_line
+from refute.specs.machine.variables import typed
+
+
+class Declared:
+    """One machine class under some constants. Raises Unsupported and UsageError."""
+
+    def __init__(
+        self,
+        cls: type,
+        constants: Mapping[str, int],
+        bare: bool = False,
+        seat: Seat | None = None,
+        outer: Declared | None = None,
+    ) -> None:
+        """bare: without what it refines, for a machine that is itself refined. seat, outer: of a
+        part, its place, and the machine around it."""
+        self.cls = cls
+        self.bare = bare
+        self.seats: dict[str, Seat] = {}
+        self.part: tuple[str, tuple[Expr, ...]] | None = None  # the one that is translated
+        self.crashes = bool(getattr(cls, "_crashes", False))
+        self.given = dict(constants)
+        self.members = dict(members_of(cls))
+        declared = {n: c for n, c in self.members.items() if isinstance(c, Const)}
+        values = {n: self.given.get(n, c.default) for n, c in declared.items()}
+        missing = [n for n, v in values.items() if v is None]
+        known = {n: v for n, v in values.items() if v is not None}
+        self.build = Build(cls, Resolver({**self.given, **known}, self._named))
+        self.build.constants = {**known, **dict.fromkeys(missing, 1)}
+        self.resolver = self.build.resolver
+        self.resolver.constants = {**self.given, **self.build.constants}
+        self.missing = missing
+        if seat is not None and outer is not None:
+            settle(self.build, seat, outer.build)
+        try:
+            self.file = inspect.getsourcefile(cls) or "<unknown>"
+            self.line = class_line(cls)
+        except (OSError, TypeError) as error:
+            raise Unsupported(
+                f"the source of {cls.__name__} cannot be read",
+                thing=cls.__name__,
+                next_step="define machines in a file",
+            ) from error
+
+    def _named(self, name: str) -> Any:
+        modules = [sys.modules.get(c.__module__) for c in self.cls.__mro__]
+        return next((vars(m)[name] for m in modules if m and name in vars(m)), None)
+
+    def open(self) -> None:
+        """Find the types of the variables, and the parts. Raises Unsupported."""
+        typed(self)
+        self.seats = self.build.seats = seats_of(self)
+
+    def inside(self, seat: Seat) -> Declared:
+        """The frontend of a part's class, in its place."""
+        given = {**self.given, **self.build.constants, **seat.constants}
+        for name in self.missing:
+            given.pop(name, None)
+        made = type(self)(seat.cls, given, self.bare, seat, self)
+        made.open()
+        return made
+
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        """The constants and sizes by name, in order, those of parts included."""
+        return tuple(sorted({**self.resolver.used, **constants_of(self)}.items()))
+
+    def check_constants(self) -> None:
+        """Refuse names that nothing has, and constants without a value. Raises UsageError."""
+        wanted = missing_of(self) + self.resolver.unsized
+        possible = [*constants_of(self), *self.resolver.sizes, *self.resolver.unsized]
+        unknown = [n for n in self.given if n not in possible]
+        if unknown:
+            raise UsageError(
+                f"{self.cls.__name__} has no constant or Sort called {unknown[0]}",
+                thing=unknown[0],
+                value=self.given[unknown[0]],
+                possible=sorted(set(possible)),
+                next_step=f"drop {unknown[0]}={self.given[unknown[0]]}",
+            )
+        if wanted:
+            hint = " ".join(f"--set {n}=3" for n in wanted)
+            raise UsageError(
+                f"{self.cls.__name__} needs {', '.join(wanted)}: no size was given",
+                thing=wanted[0],
+                possible=tuple(f"{n}=<number>" for n in wanted),
+                next_step=f"give them: {hint}, or a default: class {wanted[0]}(Sort, size=3)",
+            )
+
+    def refuse(self, thing: Any, construct: str, instead: str) -> Unsupported:
+        """`Unsupported` for a construct and what to write instead, at the line of a thing."""
+        try:
+            line = inspect.getsourcelines(thing)[1]
+        except (OSError, TypeError):
+            line = self.line
+        place = f"{Path(self.file).name}:{line}"
+        return Unsupported(
+            f"{place}: {construct} is not in the machine language",
+            thing=place,
+            value=construct,
+            next_step=f"write instead: {instead}",
+        )
+
+    def refuser(self, thing: Any) -> Callable[[str, str], Exception]:
+        """`refuse` with the thing filled in."""
+        return lambda construct, instead: self.refuse(thing, construct, instead)
+
+    def vars(self) -> list[tuple[str, Var[Any]]]:
+        """The variables that the class declares."""
+        return [(n, v) for n, v in self.members.items() if isinstance(v, Var)]
+
+    def hints(self, thing: Any) -> dict[str, Any]:
+        """The resolved annotations of a class or function. Raises Unsupported."""
+        try:
+            return typing.get_type_hints(thing, include_extras=True)
+        except (NameError, TypeError, AttributeError) as error:
+            raise self.refuse(
+                thing, f"an annotation that cannot be resolved ({error})", "names of the module"
+            ) from error
+
+
+def members_of(cls: type) -> Iterator[tuple[str, Any]]:
+    """Class attributes in the order of the source, bases first, overridden ones once."""
+    names = dict.fromkeys(n for base in reversed(cls.__mro__) for n in vars(base))
+    for name in names:
+        found = inspect.getattr_static(cls, name)
+        if isinstance(found, Var | Const | Part | Port) or mark_of(found) is not None:
+            yield name, found

@@ -1,0 +1,115 @@
+"""The variables of a machine: their types, and what they may start with."""
+
+from __future__ import annotations
+
+import itertools
+import types
+import typing
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from refute.errors import RefuteError, UsageError
+from refute.specs.machine import types as t
+from refute.specs.machine.channels import ChannelVar
+from refute.specs.machine.composing import keyed_variable, placed_variable
+from refute.specs.machine.containers import Bag
+from refute.specs.machine.errors import OutOfRange
+from refute.specs.machine.ir import Variable
+from refute.specs.machine.language import Running, Var, running
+from refute.specs.machine.sending import channel_type
+from refute.specs.machine.starts import starting_values
+from refute.specs.machine.values import Value, domain, order, pack_value
+
+if TYPE_CHECKING:
+    from refute.specs.machine.declared import Declared
+
+
+def typed(front: Declared) -> dict[str, t.Type]:
+    """The types of a machine's own variables. Raises Unsupported."""
+    hints = front.hints(front.cls)
+    for name, made in front.vars():
+        annotation = hints.get(name)
+        if typing.get_origin(annotation) is not Var:
+            instead = f"{name}: Var[T] = var(…)"
+            raise front.refuser(front.cls)(f"{name} without a type", instead)
+        (inner,) = typing.get_args(annotation)
+        front.build.variables[name] = _type(front, name, made, inner)
+    return front.build.variables
+
+
+def _type(front: Declared, name: str, made: Var[Any], inner: Any) -> t.Type:
+    refuse = front.refuser(front.cls)
+    if not isinstance(made, ChannelVar):
+        return front.resolver.type_of(inner, refuse)
+    front.build.rooms[name] = front.resolver.bound(made.kind.capacity)
+    return channel_type(front.resolver, inner, made, refuse)
+
+
+def starting(front: Declared) -> list[Variable]:
+    """A machine's own variables, in their place. Raises Unsupported and UsageError."""
+    kept = [(n, v) for n, v in front.vars() if front.build.rooms.get(n) != 0]
+    return [_variable(front, n, v, front.build.variables[n]) for n, v in kept]
+
+
+def _variable(front: Declared, name: str, variable: Var[Any], kind: t.Type) -> Variable:
+    way, argument = variable.given()
+    if isinstance(variable, ChannelVar):
+        way, argument = _channel_start(argument, kind)
+    keys = front.build.keys
+    if _of_keys(argument, len(keys)) and (way != "each" and way != "each_of"):
+        thawed = [[front.resolver.thaw(v, k) for v in domain(k)] for k in keys]
+        rows = [
+            _starts(front, name, way, argument(*each), kind) for each in itertools.product(*thawed)
+        ]
+        return keyed_variable(front, Variable(name, kind, (), front.line), rows)
+    packed = tuple(map(pack_value, _starts(front, name, way, argument, kind)))
+    return placed_variable(front, Variable(name, kind, packed, front.line))
+
+
+def _of_keys(argument: Any, keys: int) -> bool:
+    """Whether a starting value is a function of which of several parts it is for."""
+    return (
+        keys > 0
+        and isinstance(argument, types.FunctionType)
+        and (argument.__code__.co_argcount == keys)
+    )
+
+
+def _channel_start(argument: Any, kind: t.Type) -> tuple[str, Any]:
+    """How channels start: each of them with these messages."""
+    last = kind
+    while isinstance(last, t.MapOf):
+        last = last.value
+    made: Callable[[Any], Any] = Bag if isinstance(last, t.BagOf) else tuple
+    if isinstance(argument, types.FunctionType):
+        return ("each" if last is not kind else "initial"), _then(argument, made)
+    return ("each" if last is not kind else "initial"), made(argument)
+
+
+def _then(first: types.FunctionType, made: Callable[[Any], Any]) -> Callable[..., Any]:
+    if first.__code__.co_argcount == 1:
+        return lambda key: made(first(key))
+    return lambda *keys: made(first(*keys))
+
+
+def _starts(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -> list[Value]:
+    try:
+        sizes, values = front.resolver.sizes, front.resolver.values
+        with running(Running(sizes, _no_choice, values)):
+            starts = starting_values(front.resolver, way, argument, kind)
+    except OutOfRange as error:
+        raise UsageError(
+            f"{front.cls.__name__}.{name} starts outside its type: {error}",
+            thing=name,
+            next_step=f"start inside {t.show(kind)}",
+        ) from error
+    if starts is None:
+        raise front.refuser(front.cls)(
+            f"{name} = var({way}…) for {t.show(kind)}",
+            "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map",
+        )
+    return sorted(set(starts), key=order)
+
+
+def _no_choice(options: Sequence[Any]) -> Any:
+    raise RefuteError("any_of has no meaning in a starting value", next_step="use var(one_of=…)")
