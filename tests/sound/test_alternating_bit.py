@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from refute.machine import Channel, Model, Var, channel
+from refute.machine import Model, Part, action, part
 from refute.specs.library.alternating_bit import (
     AlternatingBit,
     Duplicating,
-    Message,
+    Receiver,
     Reliable,
     Reordering,
 )
@@ -41,21 +41,29 @@ def judged(model: Model) -> Liveness:
     return liveness
 
 
-@pytest.mark.parametrize("model", [AlternatingBit.build(), Duplicating.build(LEN=1)], ids=repr)
+@pytest.mark.parametrize("model", [AlternatingBit.build(), Duplicating.build()], ids=repr)
 def test_arrives_and_implements_reliable_channels(model: Model) -> None:
     assert judged(model).hits == {}
 
 
-class WithoutFairness(AlternatingBit):
-    """Planted: delivered again and again, and nothing says that this ends."""
+class Impatient(Receiver):
+    """Planted: takes a message only where one waits for good."""
 
-    data: Var[Channel[Message]] = channel(capacity="LEN", duplicating=True)
+    @action(fair="weak")
+    def take(self) -> None:
+        message = self.into.receive()
+        self.bit = message.bit
+        self.received = message.data
 
 
-def test_a_message_that_is_delivered_for_ever() -> None:
-    hits: Any = judged(WithoutFairness.build()).hits
+class Unfair(AlternatingBit):
+    receiver: Part[Impatient] = part(Impatient, into=lambda self: self.data)
+
+
+def test_messages_that_are_always_lost_before_they_are_taken() -> None:
+    hits: Any = judged(Unfair.build()).hits
     assert set(hits) == {"arrives"}
-    assert Play(WithoutFairness, {}, hits["arrives"]["case"]).judge()["broke"] is True
+    assert Play(Unfair, {}, hits["arrives"]["case"]).judge()["broke"] is True
 
 
 def test_wrong_where_messages_overtake_each_other() -> None:

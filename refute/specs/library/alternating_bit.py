@@ -27,7 +27,6 @@ from refute.machine import (
     channel,
     const,
     constraint,
-    fair,
     initial,
     leads_to,
     part,
@@ -182,16 +181,6 @@ class Duplicating(AlternatingBit):
 
     data: Var[Channel[Message]] = channel(capacity="LEN", lossy=True, duplicating=True)
     acks: Var[Channel[bool]] = channel(capacity="LEN", lossy=True, duplicating=True)
-
-    @fair("strong")
-    def messages_move_on(self, after: Duplicating) -> bool:
-        """No message is delivered for ever."""
-        return after.data[:] == self.data[1:]
-
-    @fair("strong")
-    def acknowledgements_move_on(self, after: Duplicating) -> bool:
-        """Nor is an acknowledgement."""
-        return after.acks[:] == self.acks[1:]
 
 
 class Reordering(AlternatingBit):
