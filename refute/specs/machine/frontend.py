@@ -38,10 +38,11 @@ from refute.specs.machine.lower import Lowering, live_at, live_before
 from refute.specs.machine.mapping import mapping_of
 from refute.specs.machine.marks import Mark, mark_of
 from refute.specs.machine.scope import Scope, function_scope
+from refute.specs.machine.settled import settled
 from refute.specs.machine.statements import Statements
 from refute.specs.machine.temporal import formula_of
 from refute.specs.machine.values import domain
-from refute.specs.machine.variables import typed
+from refute.specs.machine.variables import open_to_all, typed
 from refute.specs.machine.views import View
 from refute.specs.machine.whole import marked_names, whole
 
@@ -132,7 +133,7 @@ class FrontEnd(Declared):
         self.check_constants()
         if not marked.actions and not marked.processes:
             raise self.refuse(self.cls, "a machine without steps", "an @action or a @process")
-        starts = whole(self, marked)
+        starts = settled(whole(self, marked), open_to_all(self), marked.properties)
         if self.crashes:
             marked.actions.append(self._crash(starts, marked.recovery))
         return MachineIR(

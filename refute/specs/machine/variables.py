@@ -15,7 +15,7 @@ from refute.specs.machine.composing import keyed_variable, placed_variable
 from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.ir import Variable
-from refute.specs.machine.language import Running, Var, running
+from refute.specs.machine.language import Running, Var, anything, running
 from refute.specs.machine.sending import channel_type
 from refute.specs.machine.starts import starting_values
 from refute.specs.machine.values import Value, domain, order, pack_value
@@ -45,6 +45,12 @@ def _type(front: Declared, name: str, made: Var[Any], inner: Any) -> t.Type:
     return channel_type(front.resolver, inner, made, refuse)
 
 
+def open_to_all(front: Declared) -> frozenset[str]:
+    """The variables that may start with any value of their type; which is left to `settled`."""
+    found = (n for n, v in front.vars() if v.given() == ("one_of", anything))
+    return frozenset(found) if front.build.seat is None else frozenset()
+
+
 def starting(front: Declared) -> list[Variable]:
     """A machine's own variables, in their place. Raises Unsupported and UsageError."""
     kept = [(n, v) for n, v in front.vars() if front.build.rooms.get(n) != 0]
@@ -53,6 +59,8 @@ def starting(front: Declared) -> list[Variable]:
 
 def _variable(front: Declared, name: str, variable: Var[Any], kind: t.Type) -> Variable:
     way, argument = variable.given()
+    if name in open_to_all(front):
+        return Variable(name, kind, (), front.line)
     if isinstance(variable, ChannelVar):
         way, argument = _channel_start(argument, kind)
     keys = front.build.keys
