@@ -7,9 +7,9 @@ here (`execute` yields every way a statement can end), not a vector of choices.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
@@ -46,18 +46,19 @@ from refute.specs.machine.values import (
 )
 
 Env = Mapping[str, Value]
+# Operations that take more, or less, than the values of all their arguments.
+_BY_ITSELF = frozenset(("let", "fold", "loop", "rec", "again", "and", "or", "if"))
+_BY_ITSELF |= {"any", "all", "set", "list", "total", "mapping"}
 
 
-@dataclasses.dataclass(frozen=True)
-class World:
+class World(NamedTuple):
     """A state: variables by name, and for each process (name, parameters) its place and locals."""
 
     variables: tuple[Value, ...]
     places: tuple[tuple[int, tuple[Value, ...]], ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class Taken:
+class Taken(NamedTuple):
     """One step taken: by which action or process, with which parameters and choices, to where."""
 
     name: str
@@ -66,8 +67,7 @@ class Taken:
     after: World
 
 
-@dataclasses.dataclass(frozen=True)
-class _Way:
+class _Way(NamedTuple):
     """How far one way through a body has come. ended: "", or the word it left by.
 
     died: whether all processes have ended in it.
@@ -86,6 +86,7 @@ class Meaning:
     def __init__(self, ir: MachineIR) -> None:
         self.ir = ir
         self.types = {v.name: v.type for v in ir.variables}
+        self._last: tuple[World, Mapping[str, Value]] = (World((), ()), {})
         self.processes = [
             (process, params) for process in ir.processes for params in bindings(process.params)
         ]
@@ -133,7 +134,7 @@ class Meaning:
         ends = [b.end for b in process.blocks]
         names = next((e.live for e in ends if isinstance(e, Yield) and e.target == block), ())
         bound = {**way.locals, **dict(zip(names, kept, strict=True))}
-        way = dataclasses.replace(way, locals=bound)
+        way = way._replace(locals=bound)
         for ended, place in self._run(process, process.blocks[block], way):
             places = (*world.places[:at], place, *world.places[at + 1 :])
             after = World(tuple(ended.variables.values()), places)
@@ -156,11 +157,13 @@ class Meaning:
                 yield reached, (end.target, tuple(reached.locals[n] for n in end.live))
 
     def _begin(self, params: tuple[Param, ...], given: tuple[Value, ...], world: World) -> _Way:
-        names = [p.name for p in params]
-        return _Way(self._named(world), dict(zip(names, given, strict=True)))
+        given_names = zip((p.name for p in params), given, strict=True)
+        return _Way(self._named(world), dict(given_names))
 
-    def _named(self, world: World) -> dict[str, Value]:
-        return dict(zip(self.types, world.variables, strict=True))
+    def _named(self, world: World) -> Mapping[str, Value]:
+        if world is not self._last[0]:  # all steps of a state begin with the same variables
+            self._last = world, dict(zip(self.types, world.variables, strict=True))
+        return self._last[1]
 
     def execute(self, body: tuple[Stmt, ...], way: _Way) -> Iterator[_Way]:
         """Every way the body can end; none where a `when` is false."""
@@ -183,21 +186,21 @@ class Meaning:
                 for choice in self.items(stmt.source, way):
                     bound = {**way.locals, stmt.name: choice}
                     chosen = (*way.choices, choice)
-                    yield dataclasses.replace(way, locals=bound, choices=chosen)
+                    yield way._replace(locals=bound, choices=chosen)
             case Assign():
                 bound = {**way.locals, stmt.name: self.value(stmt.value, way)}
-                yield dataclasses.replace(way, locals=bound)
+                yield way._replace(locals=bound)
             case Write():
-                yield dataclasses.replace(way, variables=self._written(stmt, way))
+                yield way._replace(variables=self._written(stmt, way))
             case If():
                 test = self.value(stmt.condition, way)
                 yield from self.execute(stmt.then if test else stmt.orelse, way)
             case For():
                 yield from self._loop(stmt, list(self.items(stmt.source, way)), way)
             case Leave():
-                yield dataclasses.replace(way, ended=stmt.word)
+                yield way._replace(ended=stmt.word)
             case Die():
-                yield dataclasses.replace(way, died=True)
+                yield way._replace(died=True)
             case _:
                 raise UnreadableInput(f"{type(stmt).__name__} was not lowered", thing="machine")
 
@@ -205,14 +208,14 @@ class Meaning:
         if not items:
             yield way
             return
-        bound = dataclasses.replace(way, locals={**way.locals, stmt.name: items[0]})
+        bound = way._replace(locals={**way.locals, stmt.name: items[0]})
         for reached in self.execute(stmt.body, bound):
             if reached.ended == "return":
                 yield reached
             elif reached.ended == "break":
-                yield dataclasses.replace(reached, ended="")
+                yield reached._replace(ended="")
             else:
-                yield from self._loop(stmt, items[1:], dataclasses.replace(reached, ended=""))
+                yield from self._loop(stmt, items[1:], reached._replace(ended=""))
 
     def _written(self, stmt: Write, way: _Way) -> dict[str, Value]:
         value = self.value(stmt.value, way)
@@ -251,7 +254,7 @@ class Meaning:
         way = self._begin(params, given, world)
         later = self._named(after) if after is not None else {}
         bound = {**way.locals, **{f"'{n}": v for n, v in later.items()}}
-        return bool(self.value(predicate, dataclasses.replace(way, locals=bound)))
+        return bool(self.value(predicate, way._replace(locals=bound)))
 
     def valued(self, expr: Expr, world: World) -> Value:
         """The value of an expression in a state."""
@@ -277,6 +280,9 @@ class Meaning:
                 return way.locals[f"'{expr.data}"]
             case "local":
                 return way.locals[expr.data]
+        if expr.op not in _BY_ITSELF:
+            return apply(expr, [self.value(a, way) for a in args])
+        match expr.op:
             case "let":
                 return self.value(args[1], _bound(way, expr.data, self.value(args[0], way)))
             case "fold":
@@ -293,10 +299,7 @@ class Meaning:
                 return any(self.value(a, way) for a in args)
             case "if":
                 return self.value(args[1 if self.value(args[0], way) else 2], way)
-            case "any" | "all" | "set" | "list" | "total" | "mapping":
-                return self._comprehension(expr, way)
-        values = [self.value(a, way) for a in args]
-        return apply(expr, values)
+        return self._comprehension(expr, way)
 
     def _folded(self, expr: Expr, way: _Way) -> Value:
         source, start, body = expr.args
@@ -316,7 +319,7 @@ class Meaning:
             if not values[-1]:
                 return values
             bound = {**way.locals, **dict(zip(expr.data, values, strict=True))}
-            values = self.value(body, dataclasses.replace(way, locals=bound))
+            values = self.value(body, way._replace(locals=bound))
         raise Endless(f"a while loop of one step goes round {MOST_ROUNDS} times")
 
     def _called(self, rec: Expr, values: list[Value], way: _Way) -> Value:
@@ -325,7 +328,7 @@ class Meaning:
         depth = way.locals.get(f"depth of {name}", 0) + 1
         check_depth(depth)
         bound = {name: rec, f"depth of {name}": depth, **dict(zip(params, values, strict=True))}
-        return self.value(rec.args[-1], dataclasses.replace(way, locals={**way.locals, **bound}))
+        return self.value(rec.args[-1], way._replace(locals={**way.locals, **bound}))
 
     def _comprehension(self, expr: Expr, way: _Way) -> Value:
         found = self._chain(expr.args[0], way)
@@ -359,4 +362,4 @@ def bindings(params: tuple[Param, ...]) -> Iterator[tuple[Value, ...]]:
 
 
 def _bound(way: _Way, name: str, value: Value) -> _Way:
-    return dataclasses.replace(way, locals={**way.locals, name: value})
+    return way._replace(locals={**way.locals, name: value})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -54,7 +55,8 @@ def apply(expr: Expr, values: list[Value]) -> Value:
         case "<" | "<=" | ">" | ">=":
             return _ORDER[expr.op](*map(_rank, values))
         case "in":
-            return values[0] in elements(values[1], kinds[1])
+            inside = isinstance(kinds[1], t.SetOf)
+            return values[0] in (values[1] if inside else elements(values[1], kinds[1]))
         case "index":
             at = values[1]
             if isinstance(kinds[0], t.MapOf):
@@ -136,9 +138,12 @@ def _rank(value: Value) -> int:
 
 def position(kind: t.Type, key: Value) -> int:
     """The place of a key in a map with this key type; KeyError when it is no key."""
-    if key not in domain(kind):
-        raise KeyError(key)
-    return domain(kind).index(key)
+    return _positions(kind)[key]
+
+
+@functools.cache
+def _positions(kind: t.Type) -> dict[Value, int]:
+    return {key: at for at, key in enumerate(domain(kind))}
 
 
 def _field(value: Value, name: str) -> Value:
