@@ -20,7 +20,7 @@ from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Evidence, Exhaustion, Finding, merge
 from refute.replay import HASH_SEEDS, Counterexample, Replayed, Witness, replay
 from refute.site import Site
-from refute.verifiers import Progress, Verifier
+from refute.verifiers import Interrupted, Progress, Verifier
 from refute.verifiers.registry import engines_for
 
 LEAST_S = 1.0  # for a claim or an engine whose turn comes when the time is up
@@ -83,7 +83,8 @@ def check(
     are read; the current directory, or the machine's own place, by default.
     found: called with each claim's evidence as soon as it is there, so that an interrupted run
     keeps what it knew. stop_at_refutation: claims after the first refuted group get UNKNOWN
-    ("not run"). Raises UsageError for a statement kind that no engine takes.
+    ("not run"). Raises UsageError for a statement kind that no engine takes, and KeyboardInterrupt
+    when interrupted; an engine that can says first what it has found.
     """
     ordered, site = _claims_and_site(what, site)
     budget = budget or Budget()
@@ -100,16 +101,22 @@ def check(
             settle(index, known)
     groups = _groups([i for i in range(len(ordered)) if i not in done], ordered, engines)
     clock, used_s = budget.clock(), 0.0
+    interrupted: KeyboardInterrupt | None = None
     for number, group in enumerate(groups):
         members = [ordered[i] for i in group]
         if stop_at_refutation and _any_refuted(done.values()):
             results = [unknown(c, "not run: another claim was already refuted") for c in members]
         else:
             part = _share(budget, clock.left, budget.cpu_s - used_s, len(groups) - number)
-            results = _check_group(members, part, site, store, progress, engines)
+            try:
+                results = _check_group(members, part, site, store, progress, engines)
+            except Interrupted as stopped:
+                results, interrupted = list(stopped.found), stopped
             used_s += sum(evidence.cost.cpu_s for evidence in results)
         for index, evidence in zip(group, results, strict=True):
             settle(index, evidence)
+        if interrupted is not None:
+            raise interrupted
     return [done[i] for i in range(len(ordered))]
 
 
@@ -211,6 +218,7 @@ def _check_group(
 ) -> list[Evidence]:
     parts: list[list[Evidence]] = [[] for _ in claims]
     clock = budget.clock()
+    interrupted = False
     for engine in engines(claims[0].statement.kind):
         open_ones = [i for i, found in enumerate(parts) if not _settled(claims[i], found)]
         takes = []
@@ -227,14 +235,22 @@ def _check_group(
         part = budget.part(f"{engine.name}/{chosen[0].name}", DOUBT_SHARE if doubting else 1)
         left = max(clock.left, LEAST_S)  # the wall clock caps all engines together
         part = dataclasses.replace(part, wall_s=min(part.wall_s, left))
-        for i, evidence in zip(takes, _run(engine, chosen, part, site, progress), strict=True):
+        try:
+            found = _run(engine, chosen, part, site, progress)
+        except Interrupted as stopped:
+            found, interrupted = list(stopped.found), True
+        for i, evidence in zip(takes, found, strict=True):
             parts[i].append(evidence)
+        if interrupted:
+            break
     results = [merge(found) for found in parts]
     if store is not None:
         for claim, evidence in zip(claims, results, strict=True):
             store.record(claim, site, evidence)
             if evidence.witness is not None and not claim.statement.existential:
                 store.keep(claim, evidence.witness)
+    if interrupted:
+        raise Interrupted(results)
     return results
 
 
@@ -252,8 +268,11 @@ def _run(
 ) -> list[Evidence]:
     """The engine's findings as evidence; whatever goes wrong in it is UNKNOWN by its name."""
     started = time.monotonic()
+    interrupted = False
     try:
         findings = list(engine.run(claims, budget, site, progress))
+    except Interrupted as stopped:
+        findings, interrupted = list(stopped.found), True
     except UsageError:
         raise
     except Exception as error:
@@ -263,10 +282,13 @@ def _run(
         reason = f"the engine returned {len(findings)} findings for {len(claims)} claims"
         return [unknown(c, reason, engine.name, engine.version) for c in claims]
     wall = (time.monotonic() - started) / len(claims)
-    return [
+    evidence = [
         _judge(engine, claim, finding, budget, site, wall)
         for claim, finding in zip(claims, findings, strict=True)
     ]
+    if interrupted:
+        raise Interrupted(evidence)
+    return evidence
 
 
 def _judge(

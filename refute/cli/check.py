@@ -34,6 +34,7 @@ refute check spec.py:TwoPhase --set RM=3
 refute check spec.py:TwoPhase --set RM=2..6
 refute check spec.py:agreement --set RM=3
 refute check spec.py:TwoPhase --set RM=10 --memory 8GiB --budget 10m
+refute check spec.py:TwoPhase --set RM=12 --memory 64GiB --budget 8h --checkpoint kept/
 refute check spec.py:TwoPhase --set RM=40 --simulate 10000 --depth 300
 refute check claims.py:"rename is atomic" --budget 2m
 refute check spec.py --json - | jq .decision
@@ -52,6 +53,8 @@ _HASHED = "keep only hashes of states of more than 64 bits; the evidence lists t
 _WALKS = "for machines: so many random walks instead of a search"
 _DEPTH = "of a random walk at most (1000)"
 _SYMMETRY = "for machines: search up to permutations of Sorts; not for temporal properties"
+_CHECKPOINT = "for machines: keep searches here, and go on from what is kept of them"
+_EVERY = "how often (60s); when it is interrupted or the budget ends, too"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
 
@@ -86,6 +89,8 @@ def parser() -> Parser:
     made.add_argument("--simulate", type=whole_number, default=0, metavar="WALKS", help=_WALKS)
     made.add_argument("--depth", type=whole_number, default=1000, metavar="STEPS", help=_DEPTH)
     made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
+    made.add_argument("--checkpoint", default="", metavar="DIR", help=_CHECKPOINT)
+    made.add_argument("--checkpoint-every", default="60s", metavar="DURATION", help=_EVERY)
     add_outputs(made)
     return made
 
@@ -109,7 +114,13 @@ def _options(given: argparse.Namespace) -> Options:
     seconds = parse_duration(given.budget)
     memory = parse_size(given.memory)
     choice = Choice(
-        given.engine, given.simulate, given.depth, given.hashed, symmetry=given.symmetry
+        engine=given.engine,
+        walks=given.simulate,
+        depth=given.depth,
+        hashed=given.hashed,
+        symmetry=given.symmetry,
+        checkpoint=given.checkpoint,
+        every_s=parse_duration(given.checkpoint_every),
     )
     if choice.walks and choice.symmetry:
         raise UsageError(

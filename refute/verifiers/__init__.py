@@ -9,7 +9,7 @@ a machine need one search of its states). A new engine is one module, one line i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # engines are loaded by name, and some are run without claims and sandbox
     from refute.budget import Budget
@@ -19,6 +19,17 @@ if TYPE_CHECKING:  # engines are loaded by name, and some are run without claims
     from refute.site import Site
 
 Progress = Callable[[str], None]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised by an engine that was asked to stop and has something to say.
+
+    found: what it would have returned; from `refute.check` on, evidence.
+    """
+
+    def __init__(self, found: Sequence[Any]) -> None:
+        super().__init__()
+        self.found = found
 
 
 class Verifier(Protocol):

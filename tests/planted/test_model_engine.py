@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from refute.budget import Budget, Clock
+from refute.budget import Budget
 from refute.check import check
 from refute.claim import Claim, Verdict, Where
 from refute.errors import UsageError
@@ -19,8 +19,9 @@ from refute.site import Site
 from refute.specs.machine import Reaches, Satisfies
 from refute.specs.machine.asking import Found, find_machines
 from refute.specs.machine.settings import parse_settings
-from refute.verifiers import Progress, Verifier
+from refute.verifiers import Verifier
 from refute.verifiers.model.engine import ModelChecker
+from refute.verifiers.model.exploring import Exploration
 
 FILE = Path(__file__).parents[1] / "cases" / "machines" / "planted_machines.py"
 BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
@@ -113,10 +114,8 @@ class Inventing(ModelChecker):
 
     name = "inventing"
 
-    def _explore(
-        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
-    ) -> tuple[Mapping[str, Plain], str]:
-        report, stopped = super()._explore(worker, data, budget, clock, progress)
+    def _explore(self, exploration: Exploration) -> tuple[Mapping[str, Plain], str]:
+        report, stopped = super()._explore(exploration)
         trace = dict(report["fired"][0])
         trace["case"] = {**trace["case"], "property": "exclusive"}
         return {**report, "hits": {"exclusive": trace}}, stopped
@@ -127,10 +126,8 @@ class Forgetful(ModelChecker):
 
     name = "forgetful"
 
-    def _explore(
-        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
-    ) -> tuple[Mapping[str, Plain], str]:
-        report, stopped = super()._explore(worker, data, budget, clock, progress)
+    def _explore(self, exploration: Exploration) -> tuple[Mapping[str, Plain], str]:
+        report, stopped = super()._explore(exploration)
         return {**report, "distinct": report["distinct"] - 1, "hits": {}}, stopped
 
 

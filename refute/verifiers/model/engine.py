@@ -24,15 +24,18 @@ from refute.sandbox import Limits, Worker, open_worker
 from refute.sandbox.zygote import prepare_also
 from refute.site import Site
 from refute.specs.machine.asking import described
-from refute.specs.machine.ir import UNIVERSAL, MachineIR
+from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.specs.machine.symmetry import Symmetry
-from refute.verifiers import Progress
+from refute.verifiers import Interrupted, Progress
 from refute.verifiers.model.behaviours import Behaviours, with_behaviours
+from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.choice import Choice
-from refute.verifiers.model.exploring import NATIVE, Exploration, collisions
+from refute.verifiers.model.exploring import NATIVE, Exploration, collisions, with_files
 from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
+from refute.verifiers.model.resuming import checkpoint_of
+from refute.verifiers.model.stating import expected, misstated
 from refute.verifiers.model.symmetric import chosen_symmetry, left_open
 
 NAME = "model checker"
@@ -95,7 +98,7 @@ class ModelChecker:
         if any(claim.statement.existential for claim in claims):  # something will be replayed
             prepare_also(HASH_SEEDS[1])
         try:
-            searched = self._searched(claims, budget, site, progress)
+            searched, interrupted = self._searched(claims, budget, site, progress)
         except UsageError:
             raise
         except RefuteError as error:
@@ -107,6 +110,8 @@ class ModelChecker:
             for case in finding.counterexamples[:1]
         ]
         self._played = play_together(proposed, site, budget)
+        if interrupted:
+            raise Interrupted(findings)
         return findings
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
@@ -118,30 +123,40 @@ class ModelChecker:
 
     def _searched(
         self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
-    ) -> Searched:
+    ) -> tuple[Searched, bool]:
+        """What was found, and whether the user stopped it."""
         clock = budget.clock()
         ir = described(claims[0], site, Limits.from_budget(budget))
         symmetry = chosen_symmetry(ir, self.choice)
         open_properties = left_open(ir, symmetry)
         data = ir.to_plain()
-        with tempfile.TemporaryDirectory() as empty, _worker(Path(empty), budget) as worker:
-            report, stopped = self._explore(worker, data, budget, clock, progress)
+        claim = claims[0]
+        constants = claim.statement.params["constants"]
+        with (
+            checkpoint_of(self.choice, claim.subject, constants, data) as kept,
+            tempfile.TemporaryDirectory() as empty,
+            _worker(Path(empty), budget, kept) as worker,
+        ):
+            exploration = Exploration(worker, data, budget, clock, progress, kept)
+            report, stopped = self._explore(exploration)
             found = Searched(ir, report, stopped, worker.cpu_s, clock.spent, worker.isolation)
             found = dataclasses.replace(found, undecided=open_properties, symmetry=symmetry)
+            if exploration.interrupted:
+                return found, True
             if not stopped and (_small(report) or _needs_second(claims, found)):
                 confirmed = self._confirmed(worker, data, budget, clock, progress)
                 found = dataclasses.replace(found, confirmed=confirmed)
             if _temporal_props(claims, ir) and not self.choice.walks and symmetry is None:
                 found = self._with_temporals(worker, found, budget, clock, progress)
             cpu_s = worker.cpu_s + found.report.get("cpu_s", 0.0)
-            return dataclasses.replace(found, cpu_s=cpu_s, wall_s=clock.spent)
+            cut = stopped or found.undecided.keys() - open_properties.keys()
+            if kept is not None and not cut:
+                kept.remove()
+            return dataclasses.replace(found, cpu_s=cpu_s, wall_s=clock.spent), False
 
-    def _explore(
-        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
-    ) -> tuple[Mapping[str, Plain], str]:
-        """The report of a search that ran until it was complete, or the budget or memory ended."""
-        search = self.reduced if self.choice.symmetry else self.search
-        return Exploration(worker, data, budget, clock, progress).run(search, self.choice)
+    def _explore(self, exploration: Exploration) -> tuple[Mapping[str, Plain], str]:
+        """The report of the search, and why it is not complete; liars in tests have their own."""
+        return exploration.run(self.reduced if self.choice.symmetry else self.search, self.choice)
 
     def _confirmed(
         self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
@@ -174,7 +189,7 @@ class ModelChecker:
 
     def _finding(self, claim: Claim, searched: Searched) -> Finding:
         prop = str(claim.statement.params["prop"])
-        problem = _misstated(prop, claim.statement.existential, searched.ir)
+        problem = misstated(prop, claim.statement.existential, searched.ir)
         if problem:
             return dataclasses.replace(self._unknown(problem), isolation=searched.isolation)
         cases = self._cases(prop, searched)
@@ -214,6 +229,8 @@ class ModelChecker:
         names = ("walks", "steps", "engine") if walks else names
         if report.get("engine") == NATIVE and not walks:
             inside += " (native engine)"
+        if report.get("resumed"):
+            inside += f" ({report['resumed']} of them from a checkpoint)"
         if report.get("native"):
             inside += f" (not by the native engine: {report['native']})"
         if report.get("unran") and report.get("finished"):
@@ -278,35 +295,15 @@ class ModelChecker:
             inputs={"cases": [trace["case"] for trace in traces]},
             steps=tuple(Step(s["text"], s["changes"]) for s in last["steps"]),
             observed=str(last["why"]),
-            expected=_expected(str(last["case"]["property"])),
+            expected=expected(str(last["case"]["property"])),
         )
 
 
-def _worker(empty: Path, budget: Budget) -> Worker:
-    return open_worker(empty, (), (".",), Limits.from_budget(budget))
-
-
-def _expected(prop: str) -> str:
-    known = {
-        DEADLOCK_FREE: "a step is enabled, or the machine may stop here",
-        WELL_DEFINED: "every step and predicate has a value within its type",
-    }
-    return known.get(prop, f"{prop} is True")
-
-
-def _misstated(prop: str, existential: bool, ir: MachineIR) -> str:
-    """Why a claim names no property of the machine in this way; empty when it does."""
-    universal = [p.name for k in UNIVERSAL for p in ir.of_kind(k)]
-    universal += [t.name for t in ir.temporals] + [r.name for r in ir.refinements]
-    shown = [p.name for p in ir.of_kind("reachable")] + [ALL_FIRE]
-    if prop in ([*shown] if existential else [*universal, DEADLOCK_FREE, WELL_DEFINED, ALL]):
-        return ""
-    if existential and prop in universal:
-        return f"{prop} must always hold: state it with Satisfies"
-    if not existential and prop in shown:
-        return f"{prop} is @reachable: state it with Reaches"
-    possible = ", ".join(universal + shown)
-    return f"{ir.name} has no property {prop!r}; possible: {possible}"
+def _worker(empty: Path, budget: Budget, kept: Checkpoint | None = None) -> Worker:
+    limits = Limits.from_budget(budget)
+    if kept is None:
+        return open_worker(empty, (), (".",), limits)
+    return open_worker(empty, (), (".",), with_files(limits), fds=kept.fds)
 
 
 def _cut(prop: str, searched: Searched) -> str:

@@ -16,13 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from refute.budget import Budget, Clock
-from refute.errors import RefuteError
+from refute.errors import RefuteError, UsageError
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
 from refute.verifiers import Progress
+from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.model.pace import Pace
+from refute.verifiers.model.resuming import Kept
 from refute.verifiers.model.symmetric import searched_states
+from refute.verifiers.patience import patience
 from refute.verifiers.registry import load
 
 PLAIN = "plain"
@@ -74,10 +78,20 @@ class Unfit(str):
 
 
 class Exploration:
-    """A search under a budget. worker: where the plain engine runs."""
+    """A search under a budget. worker: where the plain engine runs.
+
+    checkpoint: where it is kept; both workers have its descriptors. interrupted: the user asked it
+    to stop.
+    """
 
     def __init__(
-        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
+        self,
+        worker: Worker,
+        data: Plain,
+        budget: Budget,
+        clock: Clock,
+        progress: Progress,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.worker = worker
         self.data = data
@@ -85,6 +99,11 @@ class Exploration:
         self.clock = clock
         self.progress = progress
         self.native_cpu_s = 0.0
+        self.checkpoint = checkpoint
+        self.interrupted = False
+        self.resumed = 0  # states that came from a checkpoint
+        self.cores = min(MAX_CORES, os.cpu_count() or 1)
+        self._pace = Pace()
 
     def run(self, search: str, choice: Choice) -> tuple[Report, str]:
         """The report of the search, and why it is not complete ("" when it is).
@@ -92,55 +111,88 @@ class Exploration:
         search: the plain engine, as `module:function`. The report's "engine" says which one ran,
         "native" why it was not the native one.
         """
-        if choice.engine == "native" or choice.walks:
+        began_as = self.checkpoint.engine if self.checkpoint else ""
+        if self.checkpoint and choice.engine not in ("auto", began_as or choice.engine):
+            raise self.checkpoint.refused(f"of a search by the {began_as} engine")
+        if choice.engine == NATIVE or choice.walks or began_as == NATIVE:
             found = self._native(choice)
             return found if isinstance(found, tuple) else ({}, f"the native engine: {found}")
         made = self.worker.create(search, self.data, timeout_s=self.clock.left or 1.0)
         if made.kind != "returned":
             why = f"{made.kind}: {made.error} {made.message or made.detail}"
             return {}, f"the search could not start ({why})"
-        first = PLAIN_FIRST_S if choice.engine == "auto" else None
-        counts, stopped = self._advance(self.worker, made.value, first)
+        kept = self._kept(self.worker, made.value, PLAIN)
+        first = PLAIN_FIRST_S if choice.engine == "auto" and not began_as else None
+        counts, stopped = self._advance(self.worker, made.value, first, None if first else kept)
         why = ""
         if not counts.get("finished") and not stopped:
             native = self._native(choice)
             if isinstance(native, tuple):
                 return native
             why = native
-            counts, stopped = self._advance(self.worker, made.value, None)
+            counts, stopped = self._advance(self.worker, made.value, None, kept)
         report, stopped = self._report(self.worker, made.value, counts, stopped)
         if stopped and why:
             stopped = f"{stopped} (the native engine did not run: {why})"
-        return {**report, "engine": PLAIN, "native": why, "cpu_s": self.native_cpu_s}, stopped
+        more = {"engine": PLAIN, "native": why, "cpu_s": self.native_cpu_s}
+        return {**report, **more, "resumed": self.resumed}, stopped
 
-    def _advance(self, worker: Worker, handle: Handle, seconds: float | None) -> tuple[Report, str]:
-        """Search until it is complete, the budget or memory ended, or these seconds are over."""
+    def _kept(
+        self, worker: Worker, handle: Handle, engine: str, program: Plain = ""
+    ) -> Kept | None:
+        """The search with its checkpoint, as it goes on from there. Raises UsageError."""
+        if self.checkpoint is None:
+            return None
+        kept = Kept(self.checkpoint, worker, handle, engine, program, self.clock)
+        self.resumed = int(kept.began_at.get("distinct", 0))
+        return kept
+
+    def _advance(
+        self,
+        worker: Worker,
+        handle: Handle,
+        seconds: float | None,
+        kept: Kept | None = None,
+    ) -> tuple[Report, str]:
+        """Search until it is complete, the budget or memory ended, or these seconds are over.
+
+        Ctrl-C ends it after the slice in hand.
+        """
         counts: Report = {}
         stopped = ""
         began = self.clock.spent
-        while not counts.get("finished") and not counts.get("unfit") and not stopped:
-            spent = self.clock.spent - began
-            if seconds is not None and spent >= seconds:
-                break
-            slice_s = SLICE_S if seconds is None else min(SLICE_S, seconds - spent)
-            outcome = worker.invoke(handle, "advance", slice_s, timeout_s=self.clock.left + 5.0)
-            if outcome.kind != "returned" or type(outcome.value) is not dict:
-                return counts, f"the search ended after {counted(counts)}: {_ended(outcome)}"
-            counts = outcome.value
-            self.progress(counted(counts))
-            stopped = self._over(counts, worker)
-        return counts, stopped
+        with patience() as signals:
+            while not counts.get("finished") and not counts.get("unfit") and not stopped:
+                spent = self.clock.spent - began
+                if seconds is not None and spent >= seconds:
+                    break
+                slice_s = SLICE_S if seconds is None else min(SLICE_S, seconds - spent)
+                outcome = worker.invoke(handle, "advance", slice_s, timeout_s=self.clock.left + 5.0)
+                if outcome.kind != "returned" or type(outcome.value) is not dict:
+                    return counts, f"the search ended after {counted(counts)}: {_ended(outcome)}"
+                counts = outcome.value
+                self.progress(self._pace.line(counts, self.clock.spent))
+                self.interrupted = signals.asked
+                stopped = self._over(counts, worker)
+                if kept is not None:
+                    kept.keep(counts, bool(stopped))
+        return counts, stopped and stopped + (kept.said() if kept else "")
 
     def _over(self, counts: Report, worker: Worker) -> str:
         left = f"after {counted(counts)}, {counts['left']} to expand"
+        if self.interrupted and not counts["finished"]:
+            return f"interrupted {left}"
         if counts.get("full"):
             return f"memory ended {left}"
-        cpu_s = self.worker.cpu_s + (worker.cpu_s if worker is not self.worker else 0.0)
+        cpu_s = self.worker.cpu_s
+        if worker is not self.worker:
+            cpu_s += worker.cpu_s / self.cores
         over = (
             cpu_s > SEARCH_SHARE * self.budget.cpu_s
             or self.clock.spent > SEARCH_SHARE * self.budget.wall_s
         )
-        return f"the budget ended {left}" if over and not counts["finished"] else ""
+        share = f"the search's {SEARCH_SHARE:.0%} of the budget ended"
+        return f"{share} {left}" if over and not counts["finished"] else ""
 
     def _report(
         self, worker: Worker, handle: Handle, counts: Report, stopped: str
@@ -163,16 +215,20 @@ class Exploration:
         try:
             builder: Any = load(BUILDER)  # its imports are paid for by large machines only
             hashed = choice.hashed and not choice.walks
+            if self.checkpoint is not None and self.checkpoint.engine == NATIVE:
+                builder.wanted = str(self.checkpoint.program)
             while isinstance(found, Unfit):
                 patience_s = max(1.0, SEARCH_SHARE * self.budget.wall_s - self.clock.spent)
                 with (
                     builder.library(self.data, hashed, patience_s) as library,
                     self._worker(library) as worker,
                 ):
-                    found = self._searched(worker, library.name, choice)
+                    found = self._searched(worker, library.name, choice, builder.program)
                     self.native_cpu_s += worker.cpu_s
         except Unsuited as why:
             return str(found) if found else str(why)
+        except UsageError:
+            raise
         except RefuteError as error:
             return error.message
         if isinstance(found, str):
@@ -182,12 +238,19 @@ class Exploration:
     @contextlib.contextmanager
     def _worker(self, library: Path) -> Iterator[Worker]:
         limits = Limits.from_budget(self.budget)
-        limits = dataclasses.replace(limits, processes=limits.processes + MAX_CORES)
-        with open_worker(library.parent, (library.name,), (".",), limits) as worker:
+        limits = dataclasses.replace(
+            limits, processes=limits.processes + MAX_CORES, cpu_s=limits.cpu_s * self.cores
+        )
+        fds: tuple[int, ...] = ()
+        if self.checkpoint is not None:
+            limits, fds = with_files(limits), self.checkpoint.fds
+        with open_worker(library.parent, (library.name,), (".",), limits, fds=fds) as worker:
             yield worker
 
-    def _searched(self, worker: Worker, name: str, choice: Choice) -> tuple[Report, str] | str:
-        given = (self.data, name, self.budget.memory, min(MAX_CORES, os.cpu_count() or 1))
+    def _searched(
+        self, worker: Worker, name: str, choice: Choice, program: str
+    ) -> tuple[Report, str] | str:
+        given = (self.data, name, self.budget.memory, self.cores)
         if choice.walks:
             plan = (self.budget.seed, choice.walks, choice.depth)
             made = worker.create(OPEN_WALKS, *given, *plan)
@@ -195,17 +258,25 @@ class Exploration:
             made = worker.create(OPEN_HASHED if choice.hashed else OPEN_NATIVE, *given)
         if made.kind != "returned":
             return f"it could not start ({_ended(made)})"
-        counts, stopped = self._advance(worker, made.value, None)
+        kept = None if choice.walks else self._kept(worker, made.value, NATIVE, program)
+        counts, stopped = self._advance(worker, made.value, None, kept)
         if not worker.alive:
             return f"it ended by itself ({stopped})"
         if counts.get("unfit"):
+            if self.checkpoint is not None:
+                self.checkpoint.forget()
             return Unfit(f"after {counted(counts)} it met what it cannot hold")
         report, stopped = self._report(worker, made.value, counts, stopped)
         if choice.walks and not counts.get("full"):
             stopped = walked(counts, choice.depth)
         if report.get("disagrees"):
             stopped = f"a bug of refute: the engines disagree, {report['disagrees']}"
-        return {**report, "engine": NATIVE, "native": ""}, stopped
+        return {**report, "engine": NATIVE, "native": "", "resumed": self.resumed}, stopped
+
+
+def with_files(limits: Limits) -> Limits:
+    """Limits of a worker that writes a checkpoint, whose files are no larger than its memory."""
+    return dataclasses.replace(limits, file_size=max(limits.file_size, limits.memory))
 
 
 def _ended(outcome: Outcome) -> str:

@@ -77,6 +77,9 @@ static U *hashes[SEGMENTS], freed;
 #endif
 static U total, outside, cursor, level_end, depth, rehash_at;
 static U done_all, full, unfit, pausing;
+static U repeated; /* some state was in the table before the table was made anew */
+static U lost; /* no memory for a state that was met: what the search holds is not all it has seen */
+static U spare[2 * MAX_THREADS][2], spares, spare_at; /* rests of chunks, of a search that goes on */
 static int zero_seen, walking;
 static U walks, walks_done, walk_seed, walk_depth;
 static double deadline;
@@ -131,10 +134,10 @@ static U *segment(U **all, U number, int with_parents)
             if (with_parents) parents[at] = pages(SEGMENT * 4);
 #if HASHED
             if (with_parents) hashes[at] = pages(SEGMENT * 8);
-            if (with_parents && !hashes[at]) { full = 1; pausing = 1; }
+            if (with_parents && !hashes[at]) { full = 1; lost = 1; pausing = 1; }
 #endif
             U *made = pages(SEGMENT * 8ull * W);
-            if (!made || (with_parents && !parents[at])) { full = 1; pausing = 1; }
+            if (!made || (with_parents && !parents[at])) { full = 1; lost = 1; pausing = 1; }
             else __atomic_store_n(&all[at], made, __ATOMIC_RELEASE);
         }
         pthread_mutex_unlock(&lock);
@@ -205,8 +208,8 @@ static inline int insert(const U *w, U hash, U **slot)
                     return 1;
             }
             if (found >> 40 != tag >> 40) continue;
-            while ((found & BUSY) == BUSY && !unfit && !full) found = __atomic_load_n(line + at, __ATOMIC_ACQUIRE);
-            if (unfit || full) return 0;
+            while ((found & BUSY) == BUSY && !unfit && !lost) found = __atomic_load_n(line + at, __ATOMIC_ACQUIRE);
+            if (unfit || lost) return 0;
             if (same(numbered((found & BUSY) - 1), w)) return 0;
         }
     }
@@ -342,7 +345,7 @@ static inline void settle(Thread *t)
     U *slot;
     if (__builtin_expect(pausing != 0, 0)) {
         if (solo && !full && !unfit) { flush(t); make_room(); }
-        if (full || unfit) { t->waiting = 0; return; }
+        if (lost || unfit) { t->waiting = 0; return; }
     }
     if (insert(p->state, p->hash, &slot)) meet(t, p, slot);
     t->first = (t->first + 1) % RING;
@@ -430,17 +433,27 @@ static void stuck(Thread *t, const U *s)
     if (!may) note(t, &hits[DEADLOCK], 0, t->at, NOBODY, s);
 }
 
+static int next_chunk(Thread *t)
+{
+    U at = spare_at < spares ? __atomic_fetch_add(&spare_at, 1, __ATOMIC_RELAXED) : spares;
+    if (at < spares) {
+        t->next = spare[at][0];
+        t->end = spare[at][1];
+        return 1;
+    }
+    U from = __atomic_fetch_add(&cursor, CHUNK, __ATOMIC_RELAXED);
+    if (from >= level_end) return 0;
+    t->next = from;
+    t->end = from + CHUNK < level_end ? from + CHUNK : level_end;
+    return 1;
+}
+
 static void *explore(void *given)
 {
     Thread *t = given;
     int ticks = 0;
     while (!__atomic_load_n(&pausing, __ATOMIC_RELAXED)) {
-        if (t->next == t->end) {
-            U from = __atomic_fetch_add(&cursor, CHUNK, __ATOMIC_RELAXED);
-            if (from >= level_end) break;
-            t->next = from;
-            t->end = from + CHUNK < level_end ? from + CHUNK : level_end;
-        }
+        if (t->next == t->end && !next_chunk(t)) break;
         U s[W], before = t->raised;
         t->at = t->next++;
         memcpy(s, state_at(t->at), 8 * W);
@@ -518,12 +531,12 @@ static void reinsert(U number)
 {
     U hash = hash_at(number);
 #if HASHED
-    insert_key(hash, hash);
+    if (!insert_key(hash, hash)) repeated = 1;
 #else
     const U *w = number < total ? state_at(number)
         : outer[(number - total) / SEGMENT] + (number - total) % SEGMENT * W;
     U *slot;
-    if (!insert(w, hash, &slot)) return;
+    if (!insert(w, hash, &slot)) { repeated = 1; return; }
 #if !KEYED
     publish(slot, hash, number < total ? number : (number - total) | OUTER);
 #endif
@@ -654,7 +667,7 @@ void rf_advance(double seconds)
         pausing = 0;
         make_room();
         if (full) break;
-        int left = 0;
+        int left = spare_at < spares;
         for (int at = 0; at < active; at++) left |= threads[at].next < threads[at].end;
         if (!left && cursor >= level_end) {
             if (total == level_end) { done_all = 1; break; }
@@ -746,4 +759,89 @@ U rf_state(U number, U *out)
     memcpy(out, state_at(number), 8 * W);
 #endif
     return parents[number / SEGMENT][number % SEGMENT];
+}
+
+/* All of a search but its states, between two calls of rf_advance. */
+typedef struct {
+    U total, outside, cursor, level_end, depth, generated, raised, expanded, zero_seen, freed, spares;
+    U spare[2 * MAX_THREADS][2], ran[RAN + 1];
+    Hit hits[PROPERTIES + 2], fires[NAMES];
+} Kept;
+
+U rf_kept_size(void) { return sizeof(Kept); }
+
+/* Copy it; 0 when states were lost, so that the search cannot go on from here. */
+int rf_keep(Kept *k)
+{
+    if (lost || unfit || walking) return 0;
+    memset(k, 0, sizeof *k);
+    k->total = total; k->outside = outside; k->cursor = cursor; k->level_end = level_end;
+    k->depth = depth; k->zero_seen = zero_seen;
+#if HASHED
+    k->freed = freed;
+#endif
+    for (int at = 0; at < thread_count; at++) {
+        Thread *t = &threads[at];
+        k->generated += t->generated; k->raised += t->raised; k->expanded += t->expanded;
+        for (int word = 0; word < RAN; word++) k->ran[word] |= t->ran[word];
+        if (t->next == t->end) continue;
+        k->spare[k->spares][0] = t->next;
+        k->spare[k->spares++][1] = t->end;
+    }
+    for (U at = spare_at; at < spares; at++) memcpy(k->spare[k->spares++], spare[at], sizeof *spare);
+    memcpy(k->hits, hits, sizeof hits);
+    memcpy(k->fires, fires, sizeof fires);
+    return 1;
+}
+
+/* Take the place of the search that rf_open began; the caller then fills rf_part, and calls
+   rf_continue. 0: no memory. */
+int rf_restore(const Kept *k)
+{
+    for (int at = 0; at < thread_count; at++) memset(&threads[at], 0, sizeof *threads);
+    if (k->spares > 2 * MAX_THREADS || k->total > 0xfffffff0u || k->outside > 0xfffffff0u) return 0;
+    if (k->freed * SEGMENT > k->total) return 0;
+    cursor = k->cursor; level_end = k->level_end; depth = k->depth; zero_seen = 0;
+    total = k->total; outside = k->outside; spares = k->spares; spare_at = 0;
+    memcpy(spare, k->spare, sizeof spare);
+    threads[0].generated = k->generated; threads[0].raised = k->raised;
+    threads[0].expanded = k->expanded;
+    memcpy(threads[0].ran, k->ran, sizeof k->ran);
+    memcpy(hits, k->hits, sizeof hits);
+    memcpy(fires, k->fires, sizeof fires);
+    for (U at = 0; at < total && !lost; at += SEGMENT) {
+        segment(segments, at, 1);
+#if HASHED
+        if (lost || freed >= k->freed) continue;
+        munmap(segments[freed++], SEGMENT * 8ull * W);
+        memory_used -= SEGMENT * 8ull * W;
+#endif
+    }
+    for (U at = 0; at < outside && !lost; at += SEGMENT) segment(outer, at, 0);
+    return !lost && memory_used <= memory_limit;
+}
+
+/* Where so many states, parents, hashes (what: 0, 1, 2) or states outside (3) are held. */
+void *rf_part(int what, U segment)
+{
+    if (what == 1) return parents[segment];
+#if HASHED
+    if (what == 2) return hashes[segment];
+#endif
+    return what == 3 ? outer[segment] : segments[segment];
+}
+
+/* Make the table of a search that was restored. 0: no memory. 2: some state was there twice. */
+int rf_continue(const Kept *k)
+{
+    U slots = (total + outside) * 10 / 9 + 2 * BATCH * (U)(thread_count + 1), wanted = slots / 8 + 1;
+    if (wanted < 1 << 11) wanted = 1 << 11;
+    if (!fits(wanted)) return 0;
+    repeated = 0;
+    if (!resized(wanted)) return 0;
+    if (repeated) return 2;
+    zero_seen |= k->zero_seen;
+    set_room();
+    active = level_end > cursor + PARALLEL && wide_enough() ? thread_count : 1;
+    return 1;
 }

@@ -124,7 +124,7 @@ class NativeSearch:
         found |= {n: counts[n] for n in ("outside", "raised", "decided")}
         found |= {n: bool(counts[n]) for n in ("finished", "unfit")}
         found["full"] = bool(counts["full"]) or not self.opened
-        found["bytes"] = counts["table"] + counts["rows"]
+        found |= {"bytes": counts["table"] + counts["rows"], "memory": counts["memory"]}
         return found
 
     def report(self) -> dict[str, Plain]:
