@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from refute.specs.machine import types as t
+from refute.specs.machine import views
 from refute.specs.machine.expressions import Expressions, number
 from refute.specs.machine.ir import Expr
 
@@ -115,16 +116,20 @@ class Comprehensions(Expressions):
         if not generators:
             return item()
         first, *rest = generators
-        source = self.expr(first.iter)
+        parts = views.walk(self, first)
+        source = self.expr(first.iter) if parts is None else parts.source
         elem = self.element(source, first.iter)
         if folds:
             self.scope.fixed_order(first.iter, source)
         name = self.build.fresh("each")
-        before = dict(self.scope.env)
-        self.bind(first.target, Expr("local", elem, (), name))
+        before, states = dict(self.scope.env), dict(self.scope.states)
+        if parts is None:
+            self.bind(first.target, Expr("local", elem, (), name))
+        else:
+            parts.bind(self, first.target, Expr("local", elem, (), name))
         conditions = [self.truth(c) for c in first.ifs]
         inner = self._chained(rest, item, folds)
-        self.scope.env = before
+        self.scope.env, self.scope.states = before, states
         for condition in reversed(conditions):
             inner = Expr("if", inner.type, (condition, inner))
         return Expr("for", inner.type, (source, inner), name)

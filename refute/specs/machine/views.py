@@ -7,6 +7,7 @@ of a part is whatever the machine around it connects, put in place of the name.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import types
 from collections.abc import Sequence
@@ -90,6 +91,45 @@ def family(calls: Expressions, node: ast.expr) -> tuple[Seat, View] | None:
         if seat is not None and seat.key is not None:
             return seat, view
     return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Walk:
+    """A walk through several parts. way: "values", "items" or "keys" of them."""
+
+    seat: Seat
+    view: View
+    way: str
+
+    @property
+    def source(self) -> Expr:
+        """The keys of the parts."""
+        assert self.seat.key is not None
+        return Expr("domain", t.SeqOf(self.seat.key))
+
+    def bind(self, calls: Expressions, target: ast.expr, key: Expr) -> None:
+        """Let the names of a target stand for the key and for the part. Raises Unsupported."""
+        part = View.of(self.view, self.seat.front.build, (*self.view.keys, key))
+        match self.way, target:
+            case "keys", ast.Name(id=name):
+                calls.scope.env[name] = key
+            case "values", ast.Name(id=name):
+                calls.scope.states[name] = part
+            case "items", ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]):
+                calls.scope.env[first], calls.scope.states[second] = key, part
+            case _:
+                what = "this walk through parts"
+                raise calls.scope.refuse(target, what, "for key, one in self.parts.items()")
+
+
+def walk(calls: Expressions, node: ast.comprehension) -> Walk | None:
+    """The walk of a comprehension through several parts; None through anything else."""
+    base, way = node.iter, "keys"
+    match base:
+        case ast.Call(func=ast.Attribute(value=inside, attr="values" | "items" | "keys" as name)):
+            base, way = inside, name
+    found = family(calls, base)
+    return None if found is None else Walk(*found, way)
 
 
 def declared(calls: Expressions, node: ast.Attribute, state: str, found: Any) -> Expr | None:
