@@ -31,6 +31,7 @@ from refute.verifiers.model.walking import walked
 HEAD = """
 from __future__ import annotations
 import enum
+from functools import reduce
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
 from refute.machine import *
@@ -87,6 +88,17 @@ BOOLS += [
     "max((x for x in self.m.values() if x > 1), default=k) == k",
 ]
 BOOLS += ["min(self.m.values(), default=3) < k"]
+INTS += ["(self.i or k)", "self.q.count(c)", "self.m.get(a, 7)", "(k + 1) ** 2", "2 ** self.i"]
+INTS += ["sum(self.m.values(), k)"]
+INTS += ["self.m[max(A, key=lambda x: self.m[x])]", "divmod(self.i, 2)[1]", "(1, 2, 3)[self.i % 3]"]
+INTS += ["reduce(lambda x, y: x + 2 * y, self.m.values(), k)", "int(self.b)", "self.q.index(c)"]
+BOOLS += ["(self.m[a], k) < (self.i, 1)", "min((self.m[x], k) for x in A) >= (1, self.i)"]
+BOOLS += ["sorted(A, key=lambda x: -self.m[x])[0] == a", "[*self.q, c][0] == c", "bool(self.n)"]
+BOOLS += ["sorted(self.m.values(), reverse=True)[0] == k", "self.q[::-1] == self.q + (c,)"]
+BOOLS += ["next((x for x in A if self.m[x] > k), a) == a", "{**self.m, a: k} == self.m"]
+BOOLS += ["any(map(lambda x: self.m[x] == k, A))"]
+BOOLS += ["self.m.keys() - self.d[c] <= self.d[C.X]", "(self.b ^ (k == 1)) | (a in self.s)"]
+BOOLS += ["{*self.d[c], a} == set(self.d[C.Y])", "all(self.m.values())"]
 LOOPS = ["counted(self.m, self.i) > 2", "a in reached(self.d, self.m)"]
 LOOPS += ["first(self.m, k) == a", "halves(self.i + k) > 1", "summed(self.d[c], self.m) == k"]
 LOOPS += ["longest(self.d, Set(), 2) < 2", "first(self.m, self.i) is None or sure(self.q, k)"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from refute.specs.machine import functions, sugar
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.expressions import BOOL, number, orderable
@@ -23,7 +24,7 @@ class Builtins(Comprehensions):
     def _only(self, node: ast.Call) -> Expr:
         if len(node.args) != 1 or node.keywords:
             raise self.scope.refuse(node, "this call", f"{ast.unparse(node.func)}(one argument)")
-        return self.expr(node.args[0])
+        return sugar.solid(self.expr(node.args[0]))
 
     def _quantifier(self, op: str, node: ast.Call) -> Expr:
         if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
@@ -32,10 +33,9 @@ class Builtins(Comprehensions):
         source = self._only(node)
         elem = self.element(source, node)
         name = self.build.fresh("each")
-        if elem != BOOL:
-            raise self.scope.refuse(node, f"{op} over {t.show(elem)}", f"{op}(… for … in …)")
-        item = Expr("item", elem, (Expr("local", elem, (), name),))
-        return Expr(op, BOOL, (Expr("for", elem, (source, item), name),))
+        truth = self.truth_of(Expr("local", elem, (), name), node)
+        item = Expr("item", BOOL, (truth,))
+        return Expr(op, BOOL, (Expr("for", BOOL, (source, item), name),))
 
     def _call_any(self, node: ast.Call, want: t.Type | None) -> Expr:
         return self._quantifier("any", node)
@@ -44,9 +44,15 @@ class Builtins(Comprehensions):
         return self._quantifier("all", node)
 
     def _call_sum(self, node: ast.Call, want: t.Type | None) -> Expr:
-        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+        start = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
+        if len(start) == 1 and len(node.args) + len(node.keywords) == 2:
+            only = ast.copy_location(ast.Call(node.func, node.args[:1], []), node)
+            return self.expr(ast.copy_location(ast.BinOp(only, ast.Add(), start[0]), node))
+        if node.keywords or len(node.args) != 1:
+            raise self.scope.refuse(node, "this sum", "sum(collection), sum(collection, first)")
+        if isinstance(node.args[0], ast.GeneratorExp):
             found = node.args[0]
-            chain = self.chain(found.generators, lambda: self.expr(found.elt))
+            chain = self.chain(found.generators, lambda: sugar.solid(self.expr(found.elt)))
             low = 0 if isinstance(chain.type, t.Int) and (chain.type.lo or -1) >= 0 else None
             return Expr("total", t.Int(low, None), (chain,))
         source = self._only(node)
@@ -55,6 +61,8 @@ class Builtins(Comprehensions):
         return Expr("sum", t.Int(), (source,))
 
     def _extreme(self, op: str, node: ast.Call) -> Expr:
+        if "key" in [k.arg for k in node.keywords]:
+            return functions.extreme(self, op, node)
         if [k.arg for k in node.keywords] == ["default"] and len(node.args) == 1:
             return self._extreme_or(op, node)
         if node.keywords:
@@ -96,6 +104,8 @@ class Builtins(Comprehensions):
 
     def _call_sorted(self, node: ast.Call, want: t.Type | None) -> Expr:
         """The canonical order of a set, Sort or map is the order of its elements already."""
+        if node.keywords:
+            return functions.in_order(self, node)
         only = self._only(node)
         elem = self._orderable(self.element(only, node), "sorted", node)
         walked = isinstance(only.type, t.SetOf | t.MapOf) or only.op in ("domain", "keys")

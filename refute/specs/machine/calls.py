@@ -13,7 +13,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from refute.specs.machine import bags, language, sending, views
+from refute.specs.machine import bags, functions, language, methods, sending, sugar, views
 from refute.specs.machine import types as t
 from refute.specs.machine.closures import Closure, Passed
 from refute.specs.machine.containers import Bag, Map, Seq, Set
@@ -28,7 +28,6 @@ MUTATORS = frozenset(
     {"add", "discard", "remove", "clear", "update", "append", "extend", "pop", "insert", "sort"}
     | {"setdefault", "popitem", "reverse", "intersection_update", "difference_update"}
 )
-_SET_METHODS = {"union": "|", "intersection": "&", "difference": "diff"}
 _SET_TESTS = {"issubset": "subset", "isdisjoint": "disjoint"}
 
 
@@ -57,7 +56,8 @@ class Calls(Inlining):
             return local.call([self.expr(a) for a in node.args], node)
         target = self.scope.static(node.func)
         if target is MISSING and isinstance(node.func, ast.Attribute):
-            return self._method(self.expr(node.func.value), node.func.attr, node)
+            base = sugar.solid(self.expr(node.func.value))
+            return self._method(base, node.func.attr, node)
         return self._call_of(target, node, want)
 
     def _own_call(self, node: ast.Call, name: str, state: str) -> Expr:
@@ -125,6 +125,9 @@ class Calls(Inlining):
                 name, "x = any_of(…) as a statement of an action or process"
             )
             raise self.scope.refuse(node, f"{name}(…) inside an expression or helper", instead)
+        made_up = functions.called(self, target, node)
+        if made_up is not None:
+            return made_up
         builtin = getattr(self, f"_call_{getattr(target, '__name__', '')}", None)
         known = getattr(builtins, getattr(target, "__name__", ""), MISSING) is target
         if builtin is not None and (known or target is dataclasses.replace):
@@ -216,6 +219,12 @@ class Calls(Inlining):
         if target is Map:
             if isinstance(found.type, t.MapOf):
                 return found
+            pairs = self.element(found, node)
+            wanted = [o.key for o in t.options(want) if isinstance(o, t.MapOf)] if want else []
+            if isinstance(pairs, t.Tuple) and len(pairs.items) == 2:
+                made = sugar.of_pairs(self, found, wanted[0] if wanted else pairs.items[0])
+                if made is not None:
+                    return made
             raise self.scope.refuse(node, "this map", "{k: … for k in Sort}")
         elem = self.element(found, node)
         if target is Set:
@@ -237,13 +246,16 @@ class Calls(Inlining):
                 f".{name}(…) on a value that is not a path from self, or inside an expression,",
                 f"self.variable.{name}(…) as a statement of its own",
             )
+        made = methods.called(self, base, name, node)
+        if made is not None:
+            return made
         if isinstance(base.type, t.BagOf):
             return bags.method(self, base, name, node)
         if isinstance(base.type, t.MapOf) and name in ("values", "keys", "items"):
             key, value = base.type.key, base.type.value
             elem = {"values": value, "keys": key, "items": t.Tuple((key, value))}[name]
             return Expr(name, t.SeqOf(elem), (base,))
-        if isinstance(base.type, t.SetOf) and name in (*_SET_METHODS, *_SET_TESTS, "issuperset"):
+        if isinstance(base.type, t.SetOf) and name in (*_SET_TESTS, "issuperset"):
             return self._set_method(base, name, node)
         raise self.scope.refuse(
             node, f".{name}(…) of {t.show(base.type)}", "values keys items, set operators, a helper"
@@ -255,10 +267,7 @@ class Calls(Inlining):
             other = Expr("toset", t.SetOf(self.element(other, node)), (other,))
         if name == "issuperset":
             return Expr("subset", BOOL, (other, base))
-        if name in _SET_TESTS:
-            return Expr(_SET_TESTS[name], BOOL, (base, other))
-        kind = t.join((base.type, other.type)) if name == "union" else base.type
-        return Expr(_SET_METHODS[name], kind, (base, other))
+        return Expr(_SET_TESTS[name], BOOL, (base, other))
 
 
 def pure_body(scope: Scope) -> Expr:

@@ -6,15 +6,16 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from refute.specs.machine import sugar, views
 from refute.specs.machine import types as t
-from refute.specs.machine import views
-from refute.specs.machine.expressions import Expressions, number
+from refute.specs.machine.displays import Displays
+from refute.specs.machine.expressions import number
 from refute.specs.machine.ir import Expr
 
 Chain = Callable[[], Expr]
 
 
-class Comprehensions(Expressions):
+class Comprehensions(Displays):
     """Expressions with comprehensions, and what bodies of functions need of them."""
 
     def returned(self, body: list[ast.stmt], after: ast.AST, ways: Any) -> Expr:
@@ -49,6 +50,12 @@ class Comprehensions(Expressions):
         for fresh, argument in reversed(lets):
             made = Expr("let", made.type, (argument, made), fresh)
         return made
+
+    def collection(self, node: ast.expr) -> Expr:
+        """A collection; also one that is written as a generator."""
+        if isinstance(node, ast.GeneratorExp):
+            return self._listed("list", node, node.elt)
+        return sugar.solid(self.expr(node))
 
     def applied(self, function: ast.expr, args: Sequence[Expr], node: ast.AST) -> Expr:
         """A call of whatever an expression stands for."""
@@ -117,7 +124,7 @@ class Comprehensions(Expressions):
             return item()
         first, *rest = generators
         parts = views.walk(self, first)
-        source = self.expr(first.iter) if parts is None else parts.source
+        source = sugar.solid(self.expr(first.iter)) if parts is None else parts.source
         elem = self.element(source, first.iter)
         if folds:
             self.scope.fixed_order(first.iter, source)

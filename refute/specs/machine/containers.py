@@ -58,6 +58,10 @@ class Set(frozenset[E]):
         """As `-`, with any collections."""
         return Set(frozenset.difference(self, *others))
 
+    def symmetric_difference(self, other: Iterable[D]) -> Set[E | D]:
+        """As `^`, with any collection."""
+        return Set(frozenset.symmetric_difference(self, other))
+
     def add(self, element: E) -> None:
         """Write the set with the element."""
         self._home(frozenset(self) | {hashable(element)})
@@ -161,6 +165,9 @@ class Seq(tuple[E, ...]):
 
     def __add__(self, other: Iterable[E]) -> Seq[E]:  # type: ignore[override]
         return Seq((*self, *other))
+
+    def __radd__(self, other: Iterable[E]) -> Seq[E]:
+        return Seq((*other, *self))
 
     @overload
     def __getitem__(self, key: SupportsIndex) -> E: ...

@@ -18,28 +18,12 @@ from refute.specs.machine import types as t
 from refute.specs.machine import views
 from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
-from refute.specs.machine.intervals import interval
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.language import Sort
 from refute.specs.machine.scope import MISSING, Scope
 from refute.specs.machine.values import pack_value
 
 BOOL = t.Bool()
-
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-}
-_SETS: dict[type[ast.operator], str] = {
-    ast.BitOr: "|",
-    ast.BitAnd: "&",
-    ast.BitXor: "^",
-    ast.Sub: "diff",
-}
-_ORDER: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
 def constant(value: Any, kind: t.Type) -> Expr:
@@ -68,20 +52,6 @@ class Expressions:
             what, instead = _OUTSIDE.get(type(node).__name__, ("this expression", "simpler code"))
             raise self.scope.refuse(node, what, instead)
         return method(node, want)
-
-    def truth(self, node: ast.expr) -> Expr:
-        """The node as a condition."""
-        found = self.expr(node)
-        kind = found.type
-        if kind == BOOL:
-            return found
-        if isinstance(kind, t.SetOf | t.SeqOf | t.MapOf):
-            return Expr(">", BOOL, (Expr("len", t.Int(0, None), (found,)), number(0)))
-        if isinstance(kind, t.Int):
-            return Expr("!=", BOOL, (found, number(0)))
-        raise self.scope.refuse(
-            node, f"{t.show(kind)} as a condition", "an explicit comparison: x is not None, x == …"
-        )
 
     def _Constant(self, node: ast.Constant, want: t.Type | None) -> Expr:
         return self.lift(node.value, node)
@@ -185,182 +155,44 @@ class Expressions:
         """A call of a helper, as its body."""
         raise NotImplementedError
 
-    def _BinOp(self, node: ast.BinOp, want: t.Type | None) -> Expr:
-        left, right = self.expr(node.left), self.expr(node.right)
-        kinds = (left.type, right.type)
-        op = type(node.op)
-        sets = all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in kinds)
-        if sets and op in _SETS:
-            smaller = op in (ast.BitAnd, ast.Sub)
-            return Expr(_SETS[op], left.type if smaller else t.join(kinds), (left, right))
-        if op is ast.Add and isinstance(left.type, t.SeqOf) and isinstance(right.type, t.SeqOf):
-            upto = left.type.upto, right.type.upto
-            total = None if upto[0] is None or upto[1] is None else upto[0] + upto[1]
-            elem = t.join((left.type.elem, right.type.elem))
-            return Expr("cat", t.SeqOf(elem, total), (left, right))
-        if op in _BINARY and all(isinstance(k, t.Int | t.Bool) for k in kinds):
-            return Expr(_BINARY[op], interval(_BINARY[op], left.type, right.type), (left, right))
-        raise self.scope.refuse(
-            node,
-            f"{op.__name__} on {t.show(left.type)} and {t.show(right.type)}",
-            "+ - * // % on int, | & - ^ on Set, + on Seq",
-        )
+    def truth(self, node: ast.expr) -> Expr:
+        """The node as a condition."""
+        raise NotImplementedError
 
-    def _UnaryOp(self, node: ast.UnaryOp, want: t.Type | None) -> Expr:
-        if isinstance(node.op, ast.Not):
-            return Expr("not", BOOL, (self.truth(node.operand),))
-        found = self.expr(node.operand)
-        if isinstance(node.op, ast.USub) and isinstance(found.type, t.Int):
-            kind = interval("-", t.Int(0, 0), found.type)
-            return Expr("neg", kind, (found,))
-        raise self.scope.refuse(node, f"{type(node.op).__name__}", "not, or - on int")
+    def truth_of(self, found: Expr, node: ast.AST) -> Expr:
+        """A value as a condition."""
+        raise NotImplementedError
 
-    def _BoolOp(self, node: ast.BoolOp, want: t.Type | None) -> Expr:
-        op = "and" if isinstance(node.op, ast.And) else "or"
-        return Expr(op, BOOL, tuple(map(self.truth, node.values)))
+    def index(self, base: Expr, key: Expr, node: ast.AST) -> Expr:
+        """One element of a map, sequence or tuple."""
+        raise NotImplementedError
+
+    def element(self, container: Expr, node: ast.AST) -> t.Type:
+        """The type of what iteration over the container yields."""
+        raise NotImplementedError
 
     def _IfExp(self, node: ast.IfExp, want: t.Type | None) -> Expr:
         test = self.truth(node.test)
         branches = self.expr(node.body, want), self.expr(node.orelse, want)
         return Expr("if", t.join(b.type for b in branches), (test, *branches))
 
-    def _Compare(self, node: ast.Compare, want: t.Type | None) -> Expr:
-        terms = [self.expr(n) for n in (node.left, *node.comparators)]
-        pairs = zip(terms, terms[1:], node.ops, strict=False)
-        found = [self._comparison(a, b, op, node) for a, b, op in pairs]
-        return found[0] if len(found) == 1 else Expr("and", BOOL, tuple(found))
-
-    def _comparison(self, left: Expr, right: Expr, op: ast.cmpop, node: ast.AST) -> Expr:
-        if isinstance(op, ast.In | ast.NotIn):
-            inside = self.contains(right, left, node)
-            return inside if isinstance(op, ast.In) else Expr("not", BOOL, (inside,))
-        identity = t.Nothing() in (left.type, right.type) or (
-            _enum(left.type) and _enum(right.type)
-        )
-        if isinstance(op, ast.Is | ast.IsNot) and not identity:
-            raise self.scope.refuse(node, "`is`, except with None and Enum members,", "==")
-        if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
-            if not _comparable(left.type, right.type):
-                kinds = f"{t.show(left.type)} with {t.show(right.type)}"
-                raise self.scope.refuse(
-                    node, f"a comparison of {kinds}, never equal,", "values of one type"
-                )
-            return Expr("==" if isinstance(op, ast.Eq | ast.Is) else "!=", BOOL, (left, right))
-        name = _ORDER[type(op)]
-        both = (left.type, right.type)
-        if all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in both):
-            sides = (left, right) if name in ("<", "<=") else (right, left)
-            subset = Expr("subset", BOOL, sides)
-            differ = Expr("!=", BOOL, (left, right))
-            return subset if name in ("<=", ">=") else Expr("and", BOOL, (subset, differ))
-        if orderable(left.type) and orderable(right.type) and _comparable(left.type, right.type):
-            return Expr(name, BOOL, (left, right))
-        raise self.scope.refuse(
-            node,
-            f"{name} on {t.show(left.type)} and {t.show(right.type)}",
-            "numbers, members of one OrderedSort, or sets",
-        )
-
-    def contains(self, container: Expr, element: Expr, node: ast.AST) -> Expr:
-        """Whether an element is in a container."""
-        self.element(container, node)
-        return Expr("in", BOOL, (element, container))
-
-    def element(self, container: Expr, node: ast.AST) -> t.Type:
-        """The type of what iteration over the container yields."""
-        match container.type:
-            case t.BagOf():
-                raise self.scope.refuse(node, "a walk through a Bag, or its len,", ".distinct()")
-            case t.SetOf(elem) | t.SeqOf(elem, _):
-                return elem
-            case t.MapOf(key, _):
-                return key
-            case t.Tuple(items):
-                return t.join(items)
-        raise self.scope.refuse(
-            node, f"iteration over {t.show(container.type)}", "a Set, Seq, Map, Sort, Enum or range"
-        )
-
-    def _Subscript(self, node: ast.Subscript, want: t.Type | None) -> Expr:
-        base = self.expr(node.value)
-        if isinstance(node.slice, ast.Slice):
-            return self._slice(base, node.slice, node)
-        return self.index(base, self.expr(node.slice), node)
-
-    def index(self, base: Expr, key: Expr, node: ast.AST) -> Expr:
-        """One element of a map, sequence or tuple."""
-        match base.type:
-            case t.MapOf(wanted, value):
-                if not _comparable(wanted, key.type):
-                    raise self.scope.refuse(
-                        node, f"{t.show(key.type)} as a key of {t.show(base.type)}", "its key type"
-                    )
-                return Expr("index", value, (base, key))
-            case t.SeqOf(elem, _) if isinstance(key.type, t.Int | t.Bool):
-                return Expr("index", elem, (base, key))
-            case t.Tuple(items) if key.op == "const" and type(key.data) is int:
-                if -len(items) <= key.data < len(items):
-                    return Expr("index", items[key.data], (base, number(key.data % len(items))))
-        raise self.scope.refuse(
-            node,
-            f"an index of type {t.show(key.type)} into {t.show(base.type)}",
-            "a key of a Map, an int for a Seq, a fixed number for a tuple",
-        )
-
-    def _slice(self, base: Expr, part: ast.Slice, node: ast.AST) -> Expr:
-        if not isinstance(base.type, t.SeqOf) or part.step is not None:
-            raise self.scope.refuse(node, f"a slice of {t.show(base.type)}", "seq[lo:hi]")
-        ends = [
-            self.expr(e) if e else constant(None, t.Nothing()) for e in (part.lower, part.upper)
-        ]
-        return Expr("slice", base.type, (base, *ends))
-
-    def _Tuple(self, node: ast.Tuple, want: t.Type | None) -> Expr:
-        found = tuple(map(self.expr, node.elts))
-        return Expr("tuple", t.Tuple(tuple(e.type for e in found)), found)
-
-    def _List(self, node: ast.List, want: t.Type | None) -> Expr:
-        found = tuple(map(self.expr, node.elts))
-        return Expr("seq", t.SeqOf(t.join(e.type for e in found), len(found)), found)
-
-    def _Set(self, node: ast.Set, want: t.Type | None) -> Expr:
-        self.scope.hashable(ast.Tuple(node.elts))
-        found = tuple(map(self.expr, node.elts))
-        return Expr("setof", t.SetOf(t.join(e.type for e in found)), found)
-
-    def _Dict(self, node: ast.Dict, want: t.Type | None) -> Expr:
-        if None in node.keys:
-            raise self.scope.refuse(node, "** in a dict", "the entries")
-        keys = [self.expr(k) for k in node.keys if k is not None]
-        values = [self.expr(v) for v in node.values]
-        kind = self.map_type(keys, values, want, node)
-        flat = [e for pair in zip(keys, values, strict=True) for e in pair]
-        return Expr("dict", kind, tuple(flat))
-
-    def map_type(
-        self, keys: list[Expr], values: list[Expr], want: t.Type | None, node: ast.AST
-    ) -> t.MapOf:
-        """The type of a map with these entries; its key type is that of the place it goes to."""
-        value = t.join(v.type for v in values)
-        wanted = [o for o in t.options(want) if isinstance(o, t.MapOf)] if want else []
-        key = wanted[0].key if wanted else t.join(k.type for k in keys)
-        if isinstance(key, t.Union) and not key.options:
-            raise self.scope.refuse(node, "an empty dict", "a total map, {k: … for k in Sort}")
-        return t.MapOf(key, value)
-
 
 def orderable(kind: t.Type) -> bool:
-    """Whether `<`, min and max have a meaning: numbers and members of one OrderedSort."""
+    """Whether `<`, min and max have a meaning: numbers, members of one OrderedSort, tuples."""
+    if isinstance(kind, t.Tuple):
+        return bool(kind.items) and all(map(orderable, kind.items))
     return isinstance(kind, t.Int | t.Bool) or (
         isinstance(kind, t.Atoms) and kind.kind == "ordered"
     )
 
 
-def _enum(kind: t.Type) -> bool:
+def is_enum(kind: t.Type) -> bool:
+    """Whether all values of the type are members of Enums."""
     return all(isinstance(o, t.Atoms) and o.kind == "enum" for o in t.options(kind))
 
 
-def _comparable(left: t.Type, right: t.Type) -> bool:
+def comparable(left: t.Type, right: t.Type) -> bool:
+    """Whether values of the two types may be equal."""
     return any(_alike(a, b) for a in t.options(left) for b in t.options(right)) or (
         t.Nothing() in (left, right) or t.NEVER in (left, right)
     )
@@ -379,7 +211,7 @@ def _alike(a: t.Type, b: t.Type) -> bool:
         case t.MapOf(), t.MapOf():
             return a.key == b.key
         case t.Tuple(), t.Tuple():
-            return len(a.items) == len(b.items) and all(map(_comparable, a.items, b.items))
+            return len(a.items) == len(b.items) and all(map(comparable, a.items, b.items))
     return False
 
 

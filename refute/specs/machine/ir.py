@@ -14,6 +14,7 @@ Expressions are uniform nodes, `Expr(op, type, args, data)`:
     tuple seq setof         elements              make          record type is the node's type
     cat(seq, seq)  range(lo, hi, step)            toset toseq sorted   of anything iterable
     values items keys       of a map              dict          a map from key, value, key, …
+    only      the value without the option None; TypeError there
     len min max sum         of one container      least most    of several arguments
     ordinal successor       of an OrderedSort     isa           data: types
     domain                  all values of the type that the node's SeqOf names

@@ -55,7 +55,7 @@ class _Loop:
         self.calls, self.node, self.ways = calls, node, ways
         self.flag, self.result = calls.build.fresh(" flag"), calls.build.fresh(" result")
         scope = calls.scope
-        self.source = None if isinstance(node, ast.While) else calls.expr(node.iter)
+        self.source = None if isinstance(node, ast.While) else calls.collection(node.iter)
         self.elem: t.Type = t.NEVER
         if isinstance(node, ast.For) and self.source is not None:
             self.elem = calls.element(self.source, node.iter)

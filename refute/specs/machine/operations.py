@@ -110,6 +110,8 @@ def _containers(expr: Expr, values: list[Value], kinds: list[t.Type]) -> Value:
             return _successor(expr.type, values[0])
         case "domain":
             return _members_of(expr.type)
+        case "only":
+            return without_none(values[0])
         case "removed":
             if values[1] not in values[0]:
                 raise KeyError(values[1])
@@ -134,6 +136,13 @@ def _members_of(kind: t.Type) -> tuple[Value, ...]:
 
 def _rank(value: Value) -> int:
     return value.i if type(value) is Atom else value
+
+
+def without_none(value: Value) -> Value:
+    """The value; TypeError of None, where Python would meet it."""
+    if value is None:
+        raise TypeError("None where a value is wanted")
+    return value
 
 
 def position(kind: t.Type, key: Value) -> int:

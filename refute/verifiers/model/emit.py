@@ -14,8 +14,8 @@ from typing import Any
 
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
-from refute.specs.machine.errors import MOST_ROUNDS, Endless, check_depth
 from refute.specs.machine.ir import Expr
+from refute.specs.machine.operations import without_none
 from refute.specs.machine.values import (
     Atom,
     Tag,
@@ -27,91 +27,22 @@ from refute.specs.machine.values import (
     tag_of,
     unpack_value,
 )
+from refute.verifiers.model.called import (
+    extreme,
+    field_of,
+    is_record,
+    looped,
+    popped,
+    put,
+    recursive,
+    remembering,
+    removed,
+)
 
 _INFIX = {"+": "+", "-": "-", "*": "*", "//": "//", "%": "%", "|": "|", "&": "&", "^": "^"}
 _INFIX |= {"diff": "-", "subset": "<=", "==": "==", "!=": "!=", "and": "and", "or": "or"}
 _CALLS = {"len": "len", "toset": "frozenset", "sum": "sum", "abs": "abs"}
 _FOLDS = {"any": "any", "all": "all", "set": "frozenset", "list": "tuple", "total": "sum"}
-
-
-def is_record(value: Any) -> bool:
-    """Whether a tuple is a record's value."""
-    return type(value) is tuple and bool(value) and type(value[0]) is Tag
-
-
-def field_of(value: Any, name: str) -> Any:
-    """A record's field where the static type leaves several records open."""
-    if not is_record(value):
-        raise AttributeError(name)
-    return value[value[0].position[name]]
-
-
-def ordered(items: frozenset[Any]) -> tuple[Any, ...]:
-    """The elements of a set in canonical order."""
-    return tuple(sorted(items, key=order))
-
-
-def remembering(kind: t.Type) -> Callable[[frozenset[Any]], tuple[Any, ...]]:
-    """`ordered` for sets of one element type, remembering results: True and 1 are equal keys, so
-    sets of different types must not share them."""
-
-    @functools.lru_cache(maxsize=1 << 12)
-    def known(items: frozenset[Any]) -> tuple[Any, ...]:
-        return tuple(sorted(items, key=order))
-
-    inside = repr(kind)
-    return ordered if "Bool(" in inside and "Int(" in inside else known
-
-
-def removed(base: frozenset[Any], element: Any) -> frozenset[Any]:
-    """`set.remove` on a value."""
-    if element not in base:
-        raise KeyError(element)
-    return base - {element}
-
-
-def popped(base: tuple[Any, ...], at: int) -> tuple[Any, ...]:
-    """`list.pop` on a value, without the element."""
-    items = list(base)
-    items.pop(at)
-    return tuple(items)
-
-
-def put(base: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
-    """A sequence with one element replaced; IndexError outside it."""
-    items = list(base)
-    items[at] = value
-    return tuple(items)
-
-
-def extreme(pick: Callable[..., Any], items: Any) -> Any:
-    """min or max in canonical order; ValueError of nothing."""
-    return pick(items, key=order)
-
-
-def recursive(body: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose body calls itself through its first argument."""
-    depth = 0
-
-    def call(*args: Any) -> Any:
-        nonlocal depth
-        check_depth(depth + 1)
-        depth += 1
-        try:
-            return body(call, *args)
-        finally:
-            depth -= 1
-
-    return call
-
-
-def looped(values: tuple[Any, ...], body: Callable[..., tuple[Any, ...]]) -> tuple[Any, ...]:
-    """What a `while` leaves; the last value says whether it goes on."""
-    for _ in range(MOST_ROUNDS):
-        if not values[-1]:
-            return values
-        values = body(*values)
-    raise Endless(f"a while loop of one step goes round {MOST_ROUNDS} times")
 
 
 class Emitter:
@@ -125,6 +56,7 @@ class Emitter:
             "field_of": field_of,
             "reduce": functools.reduce,
             "recursive": recursive,
+            "only": without_none,
             "looped": looped,
             "removed": removed,
             "order": order,
@@ -358,6 +290,9 @@ class Emitter:
 
     def _removed(self, expr: Expr) -> str:
         return f"removed({self.text(expr.args[0])}, {self.text(expr.args[1])})"
+
+    def _only(self, expr: Expr) -> str:
+        return f"only({self.text(expr.args[0])})"
 
     def _popped(self, expr: Expr) -> str:
         return f"popped({self.text(expr.args[0])}, {self.text(expr.args[1])})"

@@ -8,7 +8,7 @@ from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.types import show
 from refute.verifiers.model.native.convert import Convert
-from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.model.native.forms import Unsuited, form
 from refute.verifiers.model.native.text import LIMIT, RAISED, Val
 
 SAFE = 2**62  # numbers within it cannot overflow by one addition
@@ -33,6 +33,8 @@ class Numbers(Convert, abc.ABC):
         val = self._narrowed(val, (t.Int, t.Bool, t.Atoms))
         if isinstance(val.type, t.Int | t.Bool | t.Atoms):
             return val
+        if isinstance(val.type, t.Tuple) and form(val.type).kind == "code":
+            return val  # codes are in the canonical order, which is that of tuples
         raise Unsuited(f"the order of {show(val.type)}")
 
     def _number(self, val: Val) -> Val:

@@ -204,6 +204,11 @@ class Terms(Numbers):
         self.put(f"{word} &= ~(1ull << ({code} % 64));")
         return Val(base.type, result)
 
+    def _only(self, expr: Expr) -> Val:
+        base = self.term(expr.args[0])
+        kind = t.join(o for o in t.options(base.type) if not isinstance(o, t.Nothing))
+        return Val(kind, self.converted(base, kind, RAISED))
+
     def _tuple(self, expr: Expr) -> Val:
         parts = tuple(map(self.term, expr.args))
         return Val(t.Tuple(tuple(p.type for p in parts)), parts=parts)

@@ -1,0 +1,144 @@
+"""Operators: arithmetic, sets, comparisons, `and`, `or`, `not`, `in`, and values as conditions."""
+
+from __future__ import annotations
+
+import ast
+
+from refute.specs.machine import sugar
+from refute.specs.machine import types as t
+from refute.specs.machine.expressions import (
+    BOOL,
+    Expressions,
+    comparable,
+    is_enum,
+)
+from refute.specs.machine.intervals import interval
+from refute.specs.machine.ir import Expr
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+_SETS: dict[type[ast.operator], str] = {
+    ast.BitOr: "|",
+    ast.BitAnd: "&",
+    ast.BitXor: "^",
+    ast.Sub: "diff",
+}
+_ORDER: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+class Operators(Expressions):
+    """Expressions with operators."""
+
+    def truth(self, node: ast.expr) -> Expr:
+        """The node as a condition."""
+        if isinstance(node, ast.BoolOp):
+            op = "and" if isinstance(node.op, ast.And) else "or"
+            return Expr(op, BOOL, tuple(map(self.truth, node.values)))
+        return self.truth_of(self.expr(node), node)
+
+    def truth_of(self, found: Expr, node: ast.AST) -> Expr:
+        """A value as a condition. Raises Unsupported."""
+        made = sugar.truth_of(found)
+        if made is None:
+            what = f"{t.show(found.type)} as a condition"
+            raise self.scope.refuse(node, what, "an explicit comparison: x is not None, x == …")
+        return made
+
+    def _BinOp(self, node: ast.BinOp, want: t.Type | None) -> Expr:
+        left, right = (sugar.solid(self.expr(side)) for side in (node.left, node.right))
+        kinds = (left.type, right.type)
+        op = type(node.op)
+        sets = all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in kinds)
+        if sets and op in _SETS:
+            smaller = op in (ast.BitAnd, ast.Sub)
+            return Expr(_SETS[op], left.type if smaller else t.join(kinds), (left, right))
+        if op in _BINARY and all(isinstance(k, t.Int | t.Bool) for k in kinds):
+            return Expr(_BINARY[op], interval(_BINARY[op], left.type, right.type), (left, right))
+        made = sugar.binary(self, op, left, right)
+        if made is not None:
+            return made
+        raise self.scope.refuse(
+            node,
+            f"{op.__name__} on {t.show(left.type)} and {t.show(right.type)}",
+            "+ - * // % ** on int, | & - ^ on Set, + on Seq",
+        )
+
+    def _UnaryOp(self, node: ast.UnaryOp, want: t.Type | None) -> Expr:
+        if isinstance(node.op, ast.Not):
+            return Expr("not", BOOL, (self.truth(node.operand),))
+        found = sugar.solid(self.expr(node.operand))
+        if isinstance(node.op, ast.UAdd) and isinstance(found.type, t.Int):
+            return found
+        if isinstance(node.op, ast.USub) and isinstance(found.type, t.Int):
+            kind = interval("-", t.Int(0, 0), found.type)
+            return Expr("neg", kind, (found,))
+        raise self.scope.refuse(node, f"{type(node.op).__name__}", "not, or - on int")
+
+    def _BoolOp(self, node: ast.BoolOp, want: t.Type | None) -> Expr:
+        found = tuple(map(self.expr, node.values))
+        if any(value.type != BOOL for value in found):
+            return sugar.chosen(self, node, found)
+        return Expr("and" if isinstance(node.op, ast.And) else "or", BOOL, found)
+
+    def _Compare(self, node: ast.Compare, want: t.Type | None) -> Expr:
+        terms = [self.expr(n) for n in (node.left, *node.comparators)]
+        pairs = zip(terms, terms[1:], node.ops, strict=False)
+        found = [self._comparison(a, b, op, node) for a, b, op in pairs]
+        return found[0] if len(found) == 1 else Expr("and", BOOL, tuple(found))
+
+    def _comparison(self, left: Expr, right: Expr, op: ast.cmpop, node: ast.AST) -> Expr:
+        if isinstance(op, ast.In | ast.NotIn):
+            inside = self.contains(sugar.solid(right), left, node)
+            return inside if isinstance(op, ast.In) else Expr("not", BOOL, (inside,))
+        identity = t.Nothing() in (left.type, right.type) or (
+            is_enum(left.type) and is_enum(right.type)
+        )
+        if isinstance(op, ast.Is | ast.IsNot) and not identity:
+            raise self.scope.refuse(node, "`is`, except with None and Enum members,", "==")
+        if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+            if not comparable(left.type, right.type):
+                kinds = f"{t.show(left.type)} with {t.show(right.type)}"
+                raise self.scope.refuse(
+                    node, f"a comparison of {kinds}, never equal,", "values of one type"
+                )
+            return Expr("==" if isinstance(op, ast.Eq | ast.Is) else "!=", BOOL, (left, right))
+        name = _ORDER[type(op)]
+        both = (left.type, right.type)
+        if all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in both):
+            sides = (left, right) if name in ("<", "<=") else (right, left)
+            subset = Expr("subset", BOOL, sides)
+            differ = Expr("!=", BOOL, (left, right))
+            return subset if name in ("<=", ">=") else Expr("and", BOOL, (subset, differ))
+        made = sugar.before(self, name, sugar.solid(left), sugar.solid(right))
+        if made is not None:
+            return made
+        raise self.scope.refuse(
+            node,
+            f"{name} on {t.show(left.type)} and {t.show(right.type)}",
+            "numbers, members of one OrderedSort, or sets",
+        )
+
+    def contains(self, container: Expr, element: Expr, node: ast.AST) -> Expr:
+        """Whether an element is in a container."""
+        self.element(container, node)
+        return Expr("in", BOOL, (element, container))
+
+    def element(self, container: Expr, node: ast.AST) -> t.Type:
+        """The type of what iteration over the container yields."""
+        match container.type:
+            case t.BagOf():
+                raise self.scope.refuse(node, "a walk through a Bag, or its len,", ".distinct()")
+            case t.SetOf(elem) | t.SeqOf(elem, _):
+                return elem
+            case t.MapOf(key, _):
+                return key
+            case t.Tuple(items):
+                return t.join(items)
+        raise self.scope.refuse(
+            node, f"iteration over {t.show(container.type)}", "a Set, Seq, Map, Sort, Enum or range"
+        )
