@@ -8,8 +8,7 @@ that raises, has not covered everything and says so: UNKNOWN, with what was cove
 from __future__ import annotations
 
 import dataclasses
-import tempfile
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from refute import plain
@@ -20,7 +19,7 @@ from refute.evidence import Cost, Finding, Scope
 from refute.frozen import frozen
 from refute.plain import Plain
 from refute.replay import HASH_SEEDS, Counterexample, Replayer, Step
-from refute.sandbox import Limits, Worker, open_worker
+from refute.sandbox import Limits, Worker
 from refute.sandbox.zygote import prepare_also
 from refute.site import Site
 from refute.specs.machine.asking import described
@@ -35,18 +34,16 @@ from refute.verifiers.model.exploring import NATIVE, Exploration, collisions, wi
 from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 from refute.verifiers.model.resuming import checkpoint_of
+from refute.verifiers.model.second import ALWAYS_SECOND, Second, open_blank
 from refute.verifiers.model.stating import expected, misstated
 from refute.verifiers.model.symmetric import chosen_symmetry, left_open
 
 NAME = "model checker"
 SECOND = "tree walk of the IR"
 VERSION = "2"
-SLICE_S = 0.5
-ALWAYS_SECOND = 500  # distinct states up to which the second engine repeats every search
 
 SEARCH = "refute.verifiers.model.search:open_search"
 REDUCED = "refute.verifiers.model.reduced:open_reduced"
-CONFIRM = "refute.verifiers.model.confirm:open_confirm"
 
 
 @frozen
@@ -97,19 +94,25 @@ class ModelChecker:
         """One search, one finding for each claim."""
         if any(claim.statement.existential for claim in claims):  # something will be replayed
             prepare_also(HASH_SEEDS[1])
+        clock = budget.clock()
         try:
-            searched, interrupted = self._searched(claims, budget, site, progress)
+            ir = described(claims[0], site, Limits.from_budget(budget))
+            with Second(ir.to_plain(), budget, ahead=not self.choice.walks) as second:
+                searched, interrupted = self._searched(ir, claims, budget, clock, progress)
+                proposed = [p for c in claims for p in self._proposed(c, searched)]
+                self._played = play_together(proposed, site, budget)
+                if not searched.stopped and (
+                    _small(searched.report) or _needs_second(claims, searched)
+                ):
+                    confirmed = second.confirmed(clock, progress)
+                    searched = dataclasses.replace(searched, confirmed=confirmed)
+                cpu_s = searched.cpu_s + second.cpu_s
+                searched = dataclasses.replace(searched, cpu_s=cpu_s, wall_s=clock.spent)
         except UsageError:
             raise
         except RefuteError as error:
             return [self._unknown(str(error)) for _ in claims]
         findings = [self._finding(claim, searched) for claim in claims]
-        proposed = [
-            (claim, case)
-            for claim, finding in zip(claims, findings, strict=True)
-            for case in finding.counterexamples[:1]
-        ]
-        self._played = play_together(proposed, site, budget)
         if interrupted:
             raise Interrupted(findings)
         return findings
@@ -121,12 +124,21 @@ class ModelChecker:
     def _unknown(self, reason: str) -> Finding:
         return Finding(self.name, self.version, Verdict.UNKNOWN, reason=reason)
 
+    def _proposed(self, claim: Claim, searched: Searched) -> Iterator[tuple[Claim, Counterexample]]:
+        """The case of a claim that is replayed first, if there is one."""
+        prop = str(claim.statement.params["prop"])
+        if not misstated(prop, claim.statement.existential, searched.ir):
+            yield from ((claim, case) for case in self._cases(prop, searched)[:1])
+
     def _searched(
-        self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
+        self,
+        ir: MachineIR,
+        claims: Sequence[Claim],
+        budget: Budget,
+        clock: Clock,
+        progress: Progress,
     ) -> tuple[Searched, bool]:
         """What was found, and whether the user stopped it."""
-        clock = budget.clock()
-        ir = described(claims[0], site, Limits.from_budget(budget))
         symmetry = chosen_symmetry(ir, self.choice)
         open_properties = left_open(ir, symmetry)
         data = ir.to_plain()
@@ -134,8 +146,7 @@ class ModelChecker:
         constants = claim.statement.params["constants"]
         with (
             checkpoint_of(self.choice, claim.subject, constants, data) as kept,
-            tempfile.TemporaryDirectory() as empty,
-            _worker(Path(empty), budget, kept) as worker,
+            _worker(budget, kept) as worker,
         ):
             exploration = Exploration(worker, data, budget, clock, progress, kept)
             report, stopped = self._explore(exploration)
@@ -143,35 +154,17 @@ class ModelChecker:
             found = dataclasses.replace(found, undecided=open_properties, symmetry=symmetry)
             if exploration.interrupted:
                 return found, True
-            if not stopped and (_small(report) or _needs_second(claims, found)):
-                confirmed = self._confirmed(worker, data, budget, clock, progress)
-                found = dataclasses.replace(found, confirmed=confirmed)
             if _temporal_props(claims, ir) and not self.choice.walks and symmetry is None:
                 found = self._with_temporals(worker, found, budget, clock, progress)
             cpu_s = worker.cpu_s + found.report.get("cpu_s", 0.0)
             cut = stopped or found.undecided.keys() - open_properties.keys()
             if kept is not None and not cut:
                 kept.remove()
-            return dataclasses.replace(found, cpu_s=cpu_s, wall_s=clock.spent), False
+            return dataclasses.replace(found, cpu_s=cpu_s), False
 
     def _explore(self, exploration: Exploration) -> tuple[Mapping[str, Plain], str]:
         """The report of the search, and why it is not complete; liars in tests have their own."""
         return exploration.run(self.reduced if self.choice.symmetry else self.search, self.choice)
-
-    def _confirmed(
-        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
-    ) -> Mapping[str, Plain]:
-        """The counts of a complete search by the second engine; empty if it did not finish."""
-        made = worker.create(CONFIRM, data)
-        while made.kind == "returned" and worker.cpu_s < 0.9 * budget.cpu_s and clock.left > 1:
-            outcome = worker.invoke(made.value, "advance", SLICE_S)
-            if outcome.kind != "returned" or type(outcome.value) is not dict:
-                return {}
-            progress(f"second engine: {outcome.value['distinct']} states")
-            if outcome.value["finished"]:
-                found: Mapping[str, Plain] = outcome.value
-                return found
-        return {}
 
     def _with_temporals(
         self, worker: Worker, found: Searched, budget: Budget, clock: Clock, progress: Progress
@@ -299,11 +292,9 @@ class ModelChecker:
         )
 
 
-def _worker(empty: Path, budget: Budget, kept: Checkpoint | None = None) -> Worker:
+def _worker(budget: Budget, kept: Checkpoint | None) -> Worker:
     limits = Limits.from_budget(budget)
-    if kept is None:
-        return open_worker(empty, (), (".",), limits)
-    return open_worker(empty, (), (".",), with_files(limits), fds=kept.fds)
+    return open_blank(limits) if kept is None else open_blank(with_files(limits), kept.fds)
 
 
 def _cut(prop: str, searched: Searched) -> str:
