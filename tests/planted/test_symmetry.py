@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 
-from refute.budget import Budget, Clock
+from refute.budget import Budget
 from refute.check import check
 from refute.claim import Verdict
 from refute.cli.check import run
 from refute.errors import UsageError
 from refute.evidence import Evidence
 from refute.plain import Plain
-from refute.sandbox import Worker
 from refute.specs.machine.asking import find_machines
-from refute.verifiers import Progress
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
+from refute.verifiers.model.exploring import Exploration
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
@@ -127,10 +126,8 @@ def test_rounds_that_commute_are_no_order() -> None:
 class Forgets(ModelChecker):
     """Counts an orbit's states wrongly."""
 
-    def _explore(
-        self, worker: Worker, data: Plain, budget: Budget, clock: Clock, progress: Progress
-    ) -> tuple[Mapping[str, Plain], str]:
-        found, stopped = super()._explore(worker, data, budget, clock, progress)
+    def _explore(self, exploration: Exploration) -> tuple[Mapping[str, Plain], str]:
+        found, stopped = super()._explore(exploration)
         report: dict[str, Any] = {**found, "whole": found["whole"] - 1}
         return report, stopped
 
