@@ -25,6 +25,7 @@ PUBLISHED = [
     ("light_switch", "Switch", {"unknown": 1}, (62, 188)),
     ("orders", "Shuffled", {}, (3, 10)),
     ("orders", "Post", {}, (13, 27)),
+    ("mixed", "Lift", {}, (10, 22)),
     ("coffee_can", "CoffeeCan", {"MaxBeanCount": 20}, (230, 802)),
 ]
 
@@ -54,6 +55,12 @@ def test_ports_have_the_published_counts(
     for found in (search.advance(60.0), Confirm(ir).advance(60.0)):
         assert (found["distinct"], found["generated"]) == expected
     assert not search.hits
+
+
+def test_what_is_no_number_where_one_is_wanted_is_an_error_of_the_step() -> None:
+    search = Search(built("mixed", "Careless", {}))
+    search.advance(60.0)
+    assert "well_defined" in search.hits
 
 
 @pytest.mark.parametrize(("file", "name", "constants", "expected"), PUBLISHED)

@@ -68,7 +68,7 @@ class Builtins(Comprehensions):
         if node.keywords:
             raise self.scope.refuse(node, f"{op} with {node.keywords[0].arg}=", "plain arguments")
         if len(node.args) > 1:
-            args = tuple(map(self.expr, node.args))
+            args = tuple(sugar.solid(self.expr(a)) for a in node.args)
             kind = self._orderable(t.join(a.type for a in args), op, node)
             return Expr({"min": "least", "max": "most"}[op], kind, args)
         only = node.args[0]

@@ -10,7 +10,18 @@ from typing import Any
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
-from refute.specs.machine.values import Atom, Tag, Value, domain, is_instance, members, order, tag
+from refute.specs.machine.values import (
+    Atom,
+    Tag,
+    Value,
+    conforms,
+    domain,
+    is_instance,
+    members,
+    order,
+    said,
+    tag,
+)
 
 _TWO: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -111,7 +122,7 @@ def _containers(expr: Expr, values: list[Value], kinds: list[t.Type]) -> Value:
         case "domain":
             return _members_of(expr.type)
         case "only":
-            return without_none(values[0])
+            return only(values[0], expr.type)
         case "removed":
             if values[1] not in values[0]:
                 raise KeyError(values[1])
@@ -138,10 +149,10 @@ def _rank(value: Value) -> int:
     return value.i if type(value) is Atom else value
 
 
-def without_none(value: Value) -> Value:
-    """The value; TypeError of None, where Python would meet it."""
-    if value is None:
-        raise TypeError("None where a value is wanted")
+def only(value: Value, kind: t.Type) -> Value:
+    """The value; TypeError of None and what else is not of the type, where Python would meet it."""
+    if not conforms(value, kind):
+        raise TypeError(f"{said(value)} where {t.show(kind)} is wanted")
     return value
 
 

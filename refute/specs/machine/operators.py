@@ -11,6 +11,7 @@ from refute.specs.machine.expressions import (
     Expressions,
     comparable,
     is_enum,
+    number,
 )
 from refute.specs.machine.intervals import interval
 from refute.specs.machine.ir import Expr
@@ -50,7 +51,7 @@ class Operators(Expressions):
         return made
 
     def _BinOp(self, node: ast.BinOp, want: t.Type | None) -> Expr:
-        left, right = (sugar.solid(self.expr(side)) for side in (node.left, node.right))
+        left, right = sugar.numbers(self.expr(node.left), self.expr(node.right))
         kinds = (left.type, right.type)
         op = type(node.op)
         sets = all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in kinds)
@@ -71,7 +72,7 @@ class Operators(Expressions):
     def _UnaryOp(self, node: ast.UnaryOp, want: t.Type | None) -> Expr:
         if isinstance(node.op, ast.Not):
             return Expr("not", BOOL, (self.truth(node.operand),))
-        found = sugar.solid(self.expr(node.operand))
+        found, _ = sugar.numbers(self.expr(node.operand), number(0))
         if isinstance(node.op, ast.UAdd) and isinstance(found.type, t.Int):
             return found
         if isinstance(node.op, ast.USub) and isinstance(found.type, t.Int):
@@ -114,7 +115,7 @@ class Operators(Expressions):
             subset = Expr("subset", BOOL, sides)
             differ = Expr("!=", BOOL, (left, right))
             return subset if name in ("<=", ">=") else Expr("and", BOOL, (subset, differ))
-        made = sugar.before(self, name, sugar.solid(left), sugar.solid(right))
+        made = sugar.before(self, name, *sugar.numbers(left, right))
         if made is not None:
             return made
         raise self.scope.refuse(

@@ -1,7 +1,7 @@
 """Syntactic sugar: what is put together of other operations, so that engines know nothing of it.
 
 Type checkers narrow `T | None`; here a value that an operator needs is `only`, which is the value,
-or the TypeError that Python raises for None.
+or the TypeError that Python raises for None. So is a number that may be something else.
 """
 
 from __future__ import annotations
@@ -32,6 +32,21 @@ def solid(found: Expr) -> Expr:
     if not kinds or len(kinds) == len(t.options(found.type)):
         return found
     return Expr("only", t.join(kinds), (found,))
+
+
+def numbers(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Both sides of an operator as numbers, where both may be numbers, and one something else."""
+    sides = solid(left), solid(right)
+    kinds = [[o for o in t.options(s.type) if isinstance(o, _SCALARS)] for s in sides]
+    if not all(kinds):
+        return sides
+    return _only(sides[0], kinds[0]), _only(sides[1], kinds[1])
+
+
+def _only(found: Expr, kinds: Sequence[t.Type]) -> Expr:
+    whole = len(kinds) == len(t.options(found.type))
+    inner = found.args[0] if found.op == "only" else found
+    return found if whole else Expr("only", t.join(kinds), (inner,))
 
 
 def truth_of(found: Expr) -> Expr | None:

@@ -15,7 +15,7 @@ from typing import Any
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
-from refute.specs.machine.operations import without_none
+from refute.specs.machine.operations import only
 from refute.specs.machine.values import (
     Atom,
     Tag,
@@ -56,7 +56,7 @@ class Emitter:
             "field_of": field_of,
             "reduce": functools.reduce,
             "recursive": recursive,
-            "only": without_none,
+            "only": only,
             "looped": looped,
             "removed": removed,
             "order": order,
@@ -292,7 +292,8 @@ class Emitter:
         return f"removed({self.text(expr.args[0])}, {self.text(expr.args[1])})"
 
     def _only(self, expr: Expr) -> str:
-        return f"only({self.text(expr.args[0])})"
+        kind = self.constant(expr.type, ("type", expr.type))
+        return f"only({self.text(expr.args[0])}, {kind})"
 
     def _popped(self, expr: Expr) -> str:
         return f"popped({self.text(expr.args[0])}, {self.text(expr.args[1])})"

@@ -52,7 +52,7 @@ class Switch(Machine):
 
     @initial
     def known(self) -> bool:
-        return self.unknown or self.light == Light.OFF
+        return self.unknown == 1 or self.light == Light.OFF
 
     def threshold(self) -> int:
         return 2 * len(Prisoner) - 1 if self.unknown else len(Prisoner)

@@ -21,6 +21,7 @@ from refute.machine import (
     empty_set,
     permutations,
     subsets,
+    terminal,
     var,
     when,
 )
@@ -63,3 +64,7 @@ class Post(Machine):
         some = any_of(subsets(self.net))
         when(some)
         self.net -= some
+
+    @terminal
+    def all_received(self) -> bool:
+        return self.sent == 2

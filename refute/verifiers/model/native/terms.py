@@ -206,7 +206,8 @@ class Terms(Numbers):
 
     def _only(self, expr: Expr) -> Val:
         base = self.term(expr.args[0])
-        kind = t.join(o for o in t.options(base.type) if not isinstance(o, t.Nothing))
+        wanted = [type(o) for o in t.options(expr.type)]
+        kind = t.join(o for o in t.options(base.type) if type(o) in wanted)
         return Val(kind, self.converted(base, kind, RAISED))
 
     def _tuple(self, expr: Expr) -> Val:
