@@ -350,7 +350,15 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         del sys.modules[module.__name__]
 
 
-@pytest.mark.parametrize(("name", "machine"), [("matches", "Matches"), ("bags", "Network")])
+@pytest.mark.parametrize(
+    ("name", "machine"),
+    [
+        ("matches", "Matches"),
+        ("bags", "Network"),
+        ("own_values", "Tags"),
+        ("own_values", "Records"),
+    ],
+)
 def test_written_machines_mean_the_same(name: str, machine: str) -> None:
     file = Path(__file__).parents[1] / "cases" / "machines" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, file)

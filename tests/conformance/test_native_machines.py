@@ -130,7 +130,15 @@ def test_published_counts(model: Model, expected: tuple[int, int, int]) -> None:
 
 def planted() -> list[Model]:
     models = []
-    for name in ("planted_machines", "folds", "crash_machines", "matches", "bags", "large_types"):
+    for name in (
+        "planted_machines",
+        "folds",
+        "crash_machines",
+        "matches",
+        "bags",
+        "large_types",
+        "own_values",
+    ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None
         module = executed(name, spec)

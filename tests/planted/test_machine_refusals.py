@@ -17,7 +17,7 @@ HEAD = """
 from __future__ import annotations
 import enum
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from refute.machine import *
 from refute.machine import Range, Upto
 
@@ -100,7 +100,7 @@ STATEMENTS = {
     "x = self.q.pop(0)": "inside an expression",
     "self.bump()": "helpers are pure expressions",
     "self.n = 1.5": "a float value",
-    "self.n = int('1')": "a str value",
+    "self.n = int('1')": "int of Literal['1']",
     "print(self.n)": "as a statement",
     "while self.n < 3:\n    self.n += 1": "while without yield",
     "try:\n    self.n = 1\nexcept ValueError:\n    pass": "try",
@@ -226,7 +226,12 @@ MEMBERS = {
     "v: Var[Light] = var()": "var(value), var(one_of=…)",
     "@observe\ndef p(self) -> bool:\n    return True": "of a machine that never crashes",
     "@recover\ndef p(self, r: RM) -> None:\n    pass": "a parameter of @recover",
-    "v: Var[tuple[int, ...]] = var(())": "a tuple of unknown length",
+    "v: Var[Literal[1, 3]] = var(1)": "with a gap",
+    "v: Var[Literal[Light.RED]] = var(Light.RED)": "Literal[<Light.RED",
+    "v: Var[float] = var(1.0)": "the type float",
+    "v: Var[list] = var([])": "the type list",
+    'v: Var[Literal["a", "b"]] = var("a")\n@invariant\ndef p(self) -> bool:\n'
+    '    return self.v == "c"': "never equal",
     "v: Var[int] = var(each_of=(1, 2))": "each_of",
 }
 

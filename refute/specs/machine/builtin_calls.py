@@ -134,12 +134,16 @@ class Builtins(Comprehensions):
     def _call_isinstance(self, node: ast.Call, want: t.Type | None) -> Expr:
         classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
         kinds: list[t.Type] = []
+        subject = self.expr(node.args[0])
         for part in union_parts(classes):
             found = self.scope.static(part)
+            if found is str:
+                kinds += [o for o in t.options(subject.type) if isinstance(o, t.Text)]
+                continue
             if found in (bool, int):
                 kinds.append(BOOL if found is bool else t.Int())
             elif isinstance(found, type):
                 kinds.append(self.build.resolver.class_type(found, self.scope.refuser(part)))
             else:
                 raise self.scope.refuse(part, "this class in isinstance", "a dataclass or Enum")
-        return Expr("isa", BOOL, (self.expr(node.args[0]),), tuple(kinds))
+        return Expr("isa", BOOL, (subject,), tuple(kinds))

@@ -10,11 +10,13 @@ import builtins
 import dataclasses
 import inspect
 import types
+import typing
 from collections.abc import Sequence
 from typing import Any
 
-from refute.specs.machine import bags, functions, language, methods, sending, sugar, views
+from refute.specs.machine import bags, functions, language, methods, records, sending, sugar, views
 from refute.specs.machine import types as t
+from refute.specs.machine.annotations import named_fields
 from refute.specs.machine.closures import Closure, Passed
 from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.expressions import BOOL, constant, number
@@ -64,7 +66,7 @@ class Calls(Inlining):
         found = self.scope.member(name, state)
         if isinstance(found, staticmethod):
             inner: Any = found.__func__
-            return self.inline(inner, self._arguments(inner, node), "", node)
+            return self.inline(inner, self.arguments(inner, node), "", node)
         if not isinstance(found, types.FunctionType):
             raise self.scope.refuse(node, f"a call of self.{name}", "a helper method")
         mark = mark_of(found)
@@ -72,9 +74,9 @@ class Calls(Inlining):
             raise self.scope.refuse(
                 node, f"a call of the {mark.kind} {name}", "a helper that both of them use"
             )
-        return self.inline(found, self._arguments(found, node, bound=True), state, node)
+        return self.inline(found, self.arguments(found, node, bound=True), state, node)
 
-    def _arguments(
+    def arguments(
         self, function: types.FunctionType, node: ast.Call, bound: bool = False
     ) -> list[Any]:
         """The arguments in the order of the parameters: IR, a function, or the name of a state."""
@@ -141,10 +143,12 @@ class Calls(Inlining):
             return self._container(target, node, want)
         if isinstance(target, types.FunctionType | type) and target in FAMILIES:
             return FAMILIES[target](self, node)
-        if dataclasses.is_dataclass(target) and isinstance(target, type):
+        if isinstance(target, type) and (dataclasses.is_dataclass(target) or named_fields(target)):
             return self._make(target, node)
+        if isinstance(target, typing.NewType) and len(node.args) == 1:
+            return self.expr(node.args[0], want)
         if isinstance(target, types.FunctionType):
-            return self.inline(target, self._arguments(target, node), "", node)
+            return self.inline(target, self.arguments(target, node), "", node)
         what = ast.unparse(node.func)
         raise self.scope.refuse(node, f"a call of {what}", "any all sum len min max, or a helper")
 
@@ -165,7 +169,8 @@ class Calls(Inlining):
             )
         except TypeError as error:
             raise self.scope.refuse(node, f"this call ({error})", "the fields") from error
-        defaults = {f.name: f.default for f in dataclasses.fields(cls)}
+        fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+        defaults = {f.name: f.default for f in fields} or getattr(cls, "_field_defaults", {})
         args = [
             self.expr(given.arguments[name], field)
             if name in given.arguments
@@ -246,7 +251,7 @@ class Calls(Inlining):
                 f".{name}(…) on a value that is not a path from self, or inside an expression,",
                 f"self.variable.{name}(…) as a statement of its own",
             )
-        made = methods.called(self, base, name, node)
+        made = methods.called(self, base, name, node) or records.method(self, base, name, node)
         if made is not None:
             return made
         if isinstance(base.type, t.BagOf):

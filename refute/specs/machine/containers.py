@@ -7,7 +7,8 @@ canonical order, as in every other meaning of a machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import enum
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Generic, SupportsIndex, TypeVar, overload
 
@@ -267,8 +268,13 @@ def live_order(value: Any) -> tuple[Any, ...]:
     """The canonical order of `values.order`, over the objects of the user's own classes."""
     if value is None:
         return (0,)
+    if isinstance(value, enum.Enum):
+        kind: Any = type(value)
+        return (2, kind.__name__, list(kind).index(value))
     if isinstance(value, bool | int):
         return (1, int(value))
+    if isinstance(value, str):
+        return (2, "", value)
     key = getattr(value, "__machine_order__", None)
     if key is not None:
         return (2, *key())
@@ -282,7 +288,6 @@ def live_order(value: Any) -> tuple[Any, ...]:
         return live_order(frozenset(value._counts.items()))
     if isinstance(value, Mapping):
         return (3, tuple(live_order(v) for v in value.values()))
-    if isinstance(value, Sequence):
-        return (3, tuple(map(live_order, value)))
-    kind: Any = type(value)  # an Enum
-    return (2, kind.__name__, list(kind).index(value))
+    named = getattr(type(value), "_fields", None)
+    row = tuple(map(live_order, value))
+    return (3, row) if named is None else (4, type(value).__name__, row)

@@ -14,8 +14,9 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from refute.specs.machine import records, views
 from refute.specs.machine import types as t
-from refute.specs.machine import views
+from refute.specs.machine.annotations import named_fields
 from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.ir import Expr
@@ -90,7 +91,10 @@ class Expressions:
                 for part in (value.keys(), value.values())
             )
             return t.MapOf(key, entry)
-        if isinstance(value, Sort | enum.Enum) or hasattr(type(value), "__dataclass_fields__"):
+        if type(value) is str:
+            return t.text_of((value,))
+        record = hasattr(type(value), "__dataclass_fields__") or named_fields(type(value))
+        if isinstance(value, Sort | enum.Enum) or record:
             return self.build.resolver.class_type(type(value), self.scope.refuser(node))
         raise self.scope.refuse(
             node, f"a {type(value).__name__} value", "bool, int, None, Enum members, tuples, sets"
@@ -145,8 +149,11 @@ class Expressions:
             return Expr("ordinal", t.Int(0, len(ordered[0].members) - 1), (base,))
         if ordered and len(kinds) == 1 and name == "next":
             return Expr("successor", t.join((ordered[0], t.Nothing())), (base,))
+        made = records.attribute(self, base, name, node)
+        if made is not None:
+            return made
         raise self.scope.refuse(
-            node, f".{name} of {t.show(base.type)}", "a field of a frozen dataclass"
+            node, f".{name} of {t.show(base.type)}", "a field or property of a frozen dataclass"
         )
 
     def inline(
@@ -202,6 +209,8 @@ def _alike(a: t.Type, b: t.Type) -> bool:
     match a, b:
         case (t.Int() | t.Bool(), t.Int() | t.Bool()) | (t.SetOf(), t.SetOf()):
             return True
+        case t.Text(), t.Text():
+            return bool(set(a.options) & set(b.options))
         case (t.Nothing(), t.Nothing()) | (t.SeqOf(), t.SeqOf()):
             return True
         case t.Atoms(), t.Atoms():

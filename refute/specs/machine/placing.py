@@ -57,6 +57,8 @@ def some_value(kind: t.Type) -> Value:
             return None
         case t.Atoms():
             return members(kind)[0]
+        case t.Text():
+            return kind.options[0]
         case t.Tuple():
             return tuple(map(some_value, kind.items))
         case t.Rec():

@@ -13,10 +13,17 @@ import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from refute.errors import Unsupported, UsageError
 from refute.specs.machine import types as t
+from refute.specs.machine.annotations import (
+    container_of,
+    instead_of,
+    literal,
+    named_fields,
+    unnamed,
+)
 from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.language import OrderedSort, Range, Sort, Upto
@@ -126,14 +133,15 @@ class Resolver:
 
     def type_of(self, annotation: Any, refuse: Refuse) -> t.Type:
         """The machine type of an annotation. refuse makes the error: (construct, instead)."""
-        if type(annotation).__name__ == "TypeAliasType":  # `type X = …`, from Python 3.12 on
-            return self.type_of(annotation.__value__, refuse)
-        origin = get_origin(annotation)
+        annotation = unnamed(annotation)
+        origin = container_of(get_origin(annotation))
+        if origin is Literal:
+            return literal(get_args(annotation), refuse)
         if origin is Annotated:
             return self._annotated(annotation, refuse)
         if origin in (typing.Union, types.UnionType):
             return self._union(annotation, refuse)
-        if origin in (Set, Seq, Map, Bag, tuple, frozenset):
+        if origin in (Set, Seq, Map, Bag, tuple):
             return self._container(origin, get_args(annotation), refuse)
         if annotation is bool:
             return t.Bool()
@@ -143,7 +151,7 @@ class Resolver:
             return t.Nothing()
         if isinstance(annotation, type):
             return self.class_type(annotation, refuse)
-        raise refuse(f"the type {annotation!r}", _TYPES)
+        raise refuse(f"the type {annotation!r}", instead_of(annotation, _TYPES))
 
     def values(self, annotation: Any) -> list[Any]:
         """All values of an annotation's type, as the machine's own code sees them."""
@@ -161,9 +169,9 @@ class Resolver:
             size = self.sort_size(cls)
             return t.Atoms(name, tuple(f"{name}{i}" for i in range(size)), kind)
         if issubclass(cls, enum.Enum):
-            if issubclass(cls, int | str):
-                raise refuse(f"the mixed Enum {name}", "use a plain Enum")
-            if cls.__eq__ is not object.__eq__:
+            if not all(cls):
+                raise refuse(f"the Enum {name} with a member that is false", "other values")
+            if cls.__eq__ not in (object.__eq__, int.__eq__, str.__eq__):
                 raise refuse(f"the Enum {name} with its own __eq__", "a plain Enum")
             self._know(name, cls)
             return t.Atoms(name, tuple(f"{name}.{m.name}" for m in cls), "enum")
@@ -178,7 +186,12 @@ class Resolver:
             hints = typing.get_type_hints(cls, include_extras=True)
             fields = dataclasses.fields(cls)
             return t.Rec(name, tuple((f.name, self.type_of(hints[f.name], refuse)) for f in fields))
-        raise refuse(f"the type {name}", _TYPES)
+        named = named_fields(cls)
+        if named is not None:
+            self._know(name, cls)
+            hints = typing.get_type_hints(cls, include_extras=True)
+            return t.Rec(name, tuple((n, self.type_of(hints[n], refuse)) for n in named))
+        raise refuse(f"the type {name}", instead_of(cls, _TYPES))
 
     def _annotated(self, annotation: Any, refuse: Refuse) -> t.Type:
         base, *notes = get_args(annotation)
@@ -199,14 +212,15 @@ class Resolver:
         containers = [o for o in options if isinstance(o, t.SetOf | t.MapOf | t.SeqOf)]
         if containers and any(o not in containers and o != t.Nothing() for o in options):
             raise refuse("a union of a container with something else than None", "two variables")
-        if len(containers) > 1 or sum(isinstance(o, t.Tuple) for o in options) > 1:
+        rows = [o for o in options if isinstance(o, t.Tuple) or self.is_named_tuple(o)]
+        if len(containers) > 1 or len(rows) > 1:
             raise refuse("a union of several containers or tuples", "a frozen dataclass for each")
         return t.join(options)
 
     def _container(self, origin: type, args: tuple[Any, ...], refuse: Refuse) -> t.Type:
         if origin is tuple:
-            if Ellipsis in args:
-                raise refuse("a tuple of unknown length", "Annotated[Seq[T], Upto(n)]")
+            if len(args) == 2 and args[1] is Ellipsis:
+                return t.SeqOf(self.type_of(args[0], refuse))
             return t.Tuple(tuple(self.type_of(a, refuse) for a in args))
         kinds = [self.type_of(a, refuse) for a in args]
         if origin is Bag:
@@ -215,6 +229,10 @@ class Resolver:
             domain(kinds[0])
             return t.MapOf(kinds[0], kinds[1])
         return t.SeqOf(kinds[0]) if origin is Seq else t.SetOf(kinds[0])
+
+    def is_named_tuple(self, kind: t.Type) -> bool:
+        """Whether values of the type are NamedTuples, which Python finds equal to tuples."""
+        return isinstance(kind, t.Rec) and issubclass(self.classes[kind.name], tuple)
 
     def freeze(self, value: Any, kind: t.Type) -> Value:
         """A live object as a value of the type. Raises OutOfRange when it is not one."""
@@ -274,7 +292,7 @@ class Resolver:
                     return _UNFIT
                 row = tuple(map(self._freeze, value, kind.items))
             case _:
-                return value if value is None or type(value) in (bool, int) else _UNFIT
+                return value if value is None or type(value) in (bool, int, str) else _UNFIT
         return _UNFIT if _UNFIT in row else row
 
     def thaw(self, value: Value, kind: t.Type) -> Any:
@@ -338,15 +356,17 @@ _TYPES = (
 
 def embed(value: Any) -> Value:
     """A live object as a value, by its own class; for comparing choices."""
-    if value is None or type(value) in (bool, int):
+    if value is None or type(value) in (bool, int, str):
         return value
     name = type(value).__name__
     if isinstance(value, Sort):
         return atom(name, value._index, repr(value))
     if isinstance(value, enum.Enum):
         return atom(name, list(type(value)).index(value), f"{name}.{value.name}")
+    names = named_fields(type(value))
     if dataclasses.is_dataclass(value):
         names = tuple(f.name for f in dataclasses.fields(value))
+    if names is not None:
         return (tag(name, names), *(embed(getattr(value, n)) for n in names))
     if isinstance(value, set | frozenset):
         return frozenset(map(embed, value))

@@ -44,6 +44,13 @@ class Atoms:
 
 
 @frozen
+class Text:
+    """One of some strings, in alphabetical order."""
+
+    options: tuple[str, ...]
+
+
+@frozen
 class Tuple:
     """Tuples of fixed length."""
 
@@ -93,9 +100,14 @@ class SeqOf:
     upto: int | None = None
 
 
-Type: TypeAlias = Bool | Int | Nothing | Atoms | Tuple | Rec | Union | SetOf | MapOf | SeqOf
+Type: TypeAlias = Bool | Int | Nothing | Atoms | Text | Tuple | Rec | Union | SetOf | MapOf | SeqOf
 
 NEVER = Union(())
+
+
+def text_of(options: Iterable[str]) -> Text:
+    """The type of these strings."""
+    return Text(tuple(sorted(set(options))))
 
 
 def options(kind: Type) -> tuple[Type, ...]:
@@ -127,6 +139,8 @@ def _merge(left: Type, right: Type) -> Type | None:
     match left, right:
         case Int(), Int():
             return Int(_least(left.lo, right.lo), _most(left.hi, right.hi))
+        case Text(), Text():
+            return text_of({*left.options, *right.options})
         case SetOf(), SetOf() if type(left) is type(right):
             return type(left)(join((left.elem, right.elem)))
         case SeqOf(), SeqOf():
@@ -181,6 +195,8 @@ def included(inner: Type, outer: Type) -> bool:
         case Int(), Int():
             low = outer.lo is None or (inner.lo is not None and inner.lo >= outer.lo)
             return low and (outer.hi is None or (inner.hi is not None and inner.hi <= outer.hi))
+        case Text(), Text():
+            return set(inner.options) <= set(outer.options)
         case SetOf(), SetOf():
             return type(inner) is type(outer) and included(inner.elem, outer.elem)
         case SeqOf(), SeqOf():
@@ -205,6 +221,8 @@ def show(kind: Type) -> str:
             return f"{_end(kind.lo)}..{_end(kind.hi)}"
         case Atoms() | Rec():
             return kind.name
+        case Text():
+            return f"Literal[{', '.join(map(repr, kind.options))}]"
         case Tuple():
             return f"tuple[{', '.join(map(show, kind.items))}]"
         case Union():
@@ -236,7 +254,7 @@ def register(*classes: type[Any]) -> None:
     _CLASSES.update({c.__name__: c for c in classes})
 
 
-register(Bool, Int, Nothing, Atoms, Tuple, Rec, Union, SetOf, BagOf, MapOf, SeqOf)
+register(Bool, Int, Nothing, Atoms, Text, Tuple, Rec, Union, SetOf, BagOf, MapOf, SeqOf)
 
 
 def pack(value: Any) -> Plain:

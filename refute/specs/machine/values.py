@@ -1,6 +1,6 @@
 """Values of a machine as engines hold them, one form for all of them.
 
-bool, int and None are themselves; members of Enums and Sorts are interned `Atom`s; a frozen
+bool, int, str and None are themselves; members of Enums and Sorts are interned `Atom`s; a frozen
 dataclass is a tuple headed by its interned `Tag`; Set is frozenset, Seq and tuple are tuple, and a
 Map is the tuple of its values in the order of its key type. That form hashes fast; which of the
 tuples is meant follows from the static type, so `text` and `conforms` take one.
@@ -27,6 +27,7 @@ from refute.specs.machine.types import (
     Rec,
     SeqOf,
     SetOf,
+    Text,
     Tuple,
     Type,
     Union,
@@ -35,7 +36,7 @@ from refute.specs.machine.types import (
 
 MAX_DOMAIN = 1_000_000
 
-Value = Any  # bool | int | None | Atom | tuple | frozenset, nested
+Value = Any  # bool | int | str | None | Atom | tuple | frozenset, nested
 
 
 class Atom:
@@ -113,6 +114,8 @@ def cardinality(kind: Type) -> float:
             return 1
         case Atoms():
             return len(kind.members)
+        case Text():
+            return len(kind.options)
         case Tuple():
             return functools.reduce(lambda n, t: n * cardinality(t), kind.items, 1.0)
         case Rec():
@@ -147,6 +150,8 @@ def _all(kind: Type) -> Any:
             return (None,)
         case Atoms():
             return members(kind)
+        case Text():
+            return kind.options
         case Tuple():
             return itertools.product(*map(domain, kind.items))
         case Rec():
@@ -180,6 +185,8 @@ def conforms(value: Value, kind: Type) -> bool:
         case Atoms():
             inside = type(value) is Atom and value.kind == kind.name
             return inside and value.i < len(kind.members)
+        case Text():
+            return type(value) is str and value in kind.options
         case Tuple():
             return _row(value, kind.items)
         case Rec():
@@ -206,7 +213,7 @@ def is_instance(value: Value, kinds: tuple[Type, ...]) -> bool:
         return any(isinstance(k, Rec) and k.name == value[0].name for k in kinds)
     if type(value) is Atom:
         return any(isinstance(k, Atoms) and k.name == value.kind for k in kinds)
-    return any(conforms(value, k) for k in kinds if isinstance(k, Bool | Int))
+    return any(conforms(value, k) for k in kinds if isinstance(k, Bool | Int | Text))
 
 
 def _row(value: Value, kinds: tuple[Type, ...]) -> bool:
@@ -222,6 +229,8 @@ def order(value: Value) -> tuple[Any, ...]:
         return (1, int(value))
     if kind is Atom:
         return (2, value.kind, value.i)
+    if kind is str:
+        return (2, "", value)
     if kind is frozenset:
         return (5, tuple(sorted(map(order, value))))
     if value and type(value[0]) is Tag:
@@ -270,7 +279,7 @@ def said(value: Value) -> str:
 def pack_value(value: Value) -> Plain:
     """A value as plain data that `unpack_value` reads back without a type."""
     kind = type(value)
-    if value is None or kind is bool or kind is int:
+    if value is None or kind is bool or kind is int or kind is str:
         return value
     if kind is Atom:
         return ("atom", value.kind, value.i, value.name)
@@ -283,7 +292,7 @@ def pack_value(value: Value) -> Plain:
 
 def unpack_value(data: Plain) -> Value:
     """The inverse of `pack_value`. Raises UnreadableInput."""
-    if data is None or type(data) in (bool, int):
+    if data is None or type(data) in (bool, int, str):
         return data
     try:
         match data[0]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from refute.errors import RefuteError, UsageError
@@ -100,6 +100,13 @@ def _then(first: types.FunctionType, made: Callable[[Any], Any]) -> Callable[...
     return lambda *keys: made(first(*keys))
 
 
+def _inside(kind: t.Type, argument: Any) -> str:
+    """What to write instead of a starting value outside its type."""
+    if isinstance(kind, t.MapOf) and isinstance(argument, Mapping):
+        return "give every key a value: var(each=…); for some keys only, Map[K, V | None]"
+    return f"start inside {t.show(kind)}"
+
+
 def _starts(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -> list[Value]:
     try:
         sizes, values = front.resolver.sizes, front.resolver.values
@@ -109,7 +116,7 @@ def _starts(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -
         raise UsageError(
             f"{front.cls.__name__}.{name} starts outside its type: {error}",
             thing=name,
-            next_step=f"start inside {t.show(kind)}",
+            next_step=_inside(kind, argument),
         ) from error
     if starts is None:
         raise front.refuser(front.cls)(

@@ -231,6 +231,8 @@ def _group(option: t.Type) -> tuple[int, str]:
             return (1, "")
         case t.Atoms(name):
             return (2, name)
+        case t.Text():
+            return (2, "")
         case t.Rec(name):
             return (4, name)
         case t.SetOf():

@@ -86,7 +86,7 @@ def _form(kind: t.Type, given: Room) -> Form:
     match kind:
         case t.Int():
             return Form("int")
-        case t.Bool() | t.Nothing() | t.Atoms():
+        case t.Bool() | t.Nothing() | t.Atoms() | t.Text():
             return Form("code", int(cardinality(kind)))
         case t.SetOf():
             form(kind.elem)
