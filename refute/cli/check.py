@@ -128,13 +128,11 @@ def _options(given: argparse.Namespace) -> Options:
             thing="--symmetry",
             next_step="drop one of them",
         )
-    if choice.walks and choice.engine == "plain":
+    if choice.walks and choice.checkpoint:
         raise UsageError(
-            "--simulate walks with the native engine",
-            thing="--engine",
-            value="plain",
-            possible=("auto", "native"),
-            next_step="drop --engine plain",
+            "--simulate keeps nothing to go on from: --seed repeats its walks",
+            thing="--checkpoint",
+            next_step="drop one of them",
         )
     budget = Budget(given.cases, seconds, seconds, memory, given.seed)
     outputs = Outputs(given.json, given.sarif, given.junit)

@@ -248,8 +248,8 @@ def scope_text(evidence: Evidence) -> str:
     counts = [f"{k} {v:,}" for k, v in evidence.statistics.items() if type(v) is int][:4]
     parts.append(visible(", ".join(counts)))
     if evidence.existential and evidence.witness is not None:
-        steps = len(evidence.witness.counterexample.steps)
-        parts.append(f"example of {_count(steps, 'step')} replayed")
+        steps = len(evidence.witness.counterexample.steps) - 1  # the first line is the start
+        parts.append(f"example of {_count(steps, 'step') if steps > 0 else 'the start'} replayed")
     return " · ".join(filter(None, parts))
 
 

@@ -117,6 +117,6 @@ def test_the_engine_and_the_memory_are_the_users_to_choose(
         run([*command[:1], "--memory", "little"])
 
 
-def test_walks_are_not_for_the_plain_engine(tree: Path) -> None:
-    with pytest.raises(RefuteError, match="native engine"):
-        run(["counter.py", "--simulate", "5", "--engine", "plain"])
+def test_walks_have_no_checkpoint(tree: Path) -> None:
+    with pytest.raises(RefuteError, match="nothing to go on from"):
+        run(["counter.py", "--simulate", "5", "--checkpoint", "kept"])

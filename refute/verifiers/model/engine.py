@@ -35,7 +35,7 @@ from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 from refute.verifiers.model.resuming import checkpoint_of
 from refute.verifiers.model.second import ALWAYS_SECOND, Second, open_blank
-from refute.verifiers.model.stating import expected, misstated
+from refute.verifiers.model.stating import expected, misstated, undecided, walks_taken
 from refute.verifiers.model.symmetric import chosen_symmetry, left_open
 
 NAME = "model checker"
@@ -240,7 +240,7 @@ class ModelChecker:
                 depths={} if walks else {"depth": report.get("depth", 0)},
             ),
             tried=walks or report.get("distinct", 0),
-            distribution=f"random walks of at most {self.choice.depth} steps" if walks else "",
+            distribution=walks_taken(self.choice.depth) if walks else "",
             counterexamples=cases,
             exhausted=exhausted,
             confirmed_by=confirmed_by,
@@ -301,7 +301,7 @@ def _cut(prop: str, searched: Searched) -> str:
     """Why the search does not decide a property it found no trace for; empty when it does."""
     report = searched.report
     if searched.stopped:
-        return searched.stopped
+        return undecided(prop, searched.ir, "walks" in report, searched.stopped)
     if searched.confirmed and not _same_counts(searched):
         theirs = _counted(searched.confirmed)
         return f"a bug of refute: the engines disagree, {_counted(report)} against {theirs}"
@@ -329,7 +329,8 @@ def _cut(prop: str, searched: Searched) -> str:
 def _walked_through(prop: str, searched: Searched) -> bool:
     """Whether random walks were taken that judged the property all along."""
     report = searched.report
-    judged = [p.name for k in ("invariant", "transition") for p in searched.ir.of_kind(k)]
+    kinds = ("invariant", "transition", "observe")
+    judged = [p.name for k in kinds for p in searched.ir.of_kind(k)]
     judged += [DEADLOCK_FREE, WELL_DEFINED]
     return bool(report.get("walks")) and not report.get("raised") and prop in judged
 

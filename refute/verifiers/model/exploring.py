@@ -31,6 +31,7 @@ from refute.verifiers.registry import load
 
 PLAIN = "plain"
 NATIVE = "native"
+OPEN_PLAIN_WALKS = "refute.verifiers.model.walks:open_walks"
 OPEN_WALKS = "refute.verifiers.model.native.walks:open_walks"
 OPEN_HASHED = "refute.verifiers.model.native.hashed:open_hashed"
 OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
@@ -111,10 +112,12 @@ class Exploration:
         search: the plain engine, as `module:function`. The report's "engine" says which one ran,
         "native" why it was not the native one.
         """
+        if choice.walks:
+            return self._walks(choice)
         began_as = self.checkpoint.engine if self.checkpoint else ""
         if self.checkpoint and choice.engine not in ("auto", began_as or choice.engine):
             raise self.checkpoint.refused(f"of a search by the {began_as} engine")
-        if choice.engine == NATIVE or choice.walks or began_as == NATIVE:
+        if choice.engine == NATIVE or began_as == NATIVE:
             found = self._native(choice)
             return found if isinstance(found, tuple) else ({}, f"the native engine: {found}")
         made = self.worker.create(search, self.data, timeout_s=self.clock.left or 1.0)
@@ -136,6 +139,26 @@ class Exploration:
             stopped = f"{stopped} (the native engine did not run: {why})"
         more = {"engine": PLAIN, "native": why, "cpu_s": self.native_cpu_s}
         return {**report, **more, "resumed": self.resumed}, stopped
+
+    def _walks(self, choice: Choice) -> tuple[Report, str]:
+        """As `run`, of random walks, which both engines take alike."""
+        plan = (self.budget.seed, choice.walks, choice.depth)
+        made = self.worker.create(OPEN_PLAIN_WALKS, self.data, *plan)
+        if choice.engine == NATIVE or made.kind != "returned":
+            found = self._native(choice)
+            return found if isinstance(found, tuple) else ({}, f"the native engine: {found}")
+        first = PLAIN_FIRST_S if choice.engine == "auto" else None
+        counts, stopped = self._advance(self.worker, made.value, first)
+        why = ""
+        if not counts.get("finished") and not stopped:
+            native = self._native(choice)
+            if isinstance(native, tuple):
+                return native
+            why = native
+            counts, stopped = self._advance(self.worker, made.value, None)
+        report, _ = self._report(self.worker, made.value, counts, stopped)
+        more = {"engine": PLAIN, "native": why, "cpu_s": self.native_cpu_s}
+        return {**report, **more}, walked(counts, choice.depth)
 
     def _kept(
         self, worker: Worker, handle: Handle, engine: str, program: Plain = ""

@@ -28,3 +28,18 @@ def misstated(prop: str, existential: bool, ir: MachineIR) -> str:
         return f"{prop} is @reachable: state it with Reaches"
     possible = ", ".join(universal + shown)
     return f"{ir.name} has no property {prop!r}; possible: {possible}"
+
+
+def walks_taken(depth: int) -> str:
+    """How random walks are distributed."""
+    return (
+        f"random walks of at most {depth} steps from a random start; of the steps that change "
+        "something each is as likely as the others"
+    )
+
+
+def undecided(prop: str, ir: MachineIR, walks: bool, stopped: str) -> str:
+    """Why a search that was stopped, or walks, do not decide a property."""
+    if walks and prop in {t.name for t in ir.temporals} | {r.name for r in ir.refinements}:
+        return f"random walks do not judge what happens for ever, nor refinement: search for {prop}"
+    return stopped
