@@ -17,6 +17,7 @@ from refute.evidence import Finding
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Worker, open_worker
 from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.statement import ALL
 from refute.verifiers import Progress
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.exploring import NATIVE, PLAIN
@@ -28,7 +29,8 @@ NATIVE_LIVENESS = "refute.verifiers.model.native.liveness:open_native_liveness"
 BUILDER = "refute.verifiers.model.native.graph_building:GraphBuilder"
 SLICE_S = 0.5
 PLAIN_FIRST_S = 1.0  # after which the native engine is asked, if the search was plain
-CPU_SHARE = 0.9  # of the budget; the rest is for replays
+SHARE = 0.9  # of the budget; the rest is for replays
+GRAPH_SHARE = 0.75  # of the budget, after which a graph is judged as far as it was built
 
 Report = Mapping[str, Plain]
 
@@ -54,14 +56,22 @@ class Behaviours:
     """Judges what a machine says of behaviours. worker: where the plain engine runs."""
 
     def __init__(
-        self, worker: Worker, ir: MachineIR, budget: Budget, clock: Clock, progress: Progress
+        self,
+        worker: Worker,
+        ir: MachineIR,
+        budget: Budget,
+        clock: Clock,
+        progress: Progress,
+        spent_cpu_s: float = 0.0,
     ) -> None:
+        """spent_cpu_s: of the budget, by workers that are gone."""
         self.worker = worker
         self.data = ir.to_plain()
         self.names = [t.name for t in ir.temporals] + [r.name for r in ir.refinements]
         self.budget = budget
         self.clock = clock
         self.progress = progress
+        self.spent_cpu_s = spent_cpu_s
         self.native_cpu_s = 0.0
 
     def run(self, choice: Choice, searched_by: str) -> Judged:
@@ -100,11 +110,20 @@ class Behaviours:
                 return counts, outcome.error or outcome.kind
             counts = outcome.value
             self.progress(f"temporal properties: {_counted(counts)}")
-            cpu_s = self.worker.cpu_s + (worker.cpu_s if worker is not self.worker else 0.0)
-            spent = cpu_s > CPU_SHARE * self.budget.cpu_s or self.clock.left < 1
-            if counts.get("full") or (spent and not counts["finished"]):
+            if counts.get("full") or (self._over(worker, SHARE) and not counts["finished"]):
                 return counts, "memory ended" if counts.get("full") else "the budget ended"
+            if worker is not self.worker and self._over(worker, GRAPH_SHARE):
+                worker.invoke(handle, "cut", "the budget ended")
         return counts, ""
+
+    def _over(self, worker: Worker, share: float) -> bool:
+        """Whether so much of the budget was spent."""
+        cpu_s = self.spent_cpu_s + self.native_cpu_s + self.worker.cpu_s
+        cpu_s += worker.cpu_s if worker is not self.worker else 0.0
+        budget = self.budget
+        return cpu_s > share * budget.cpu_s or self.clock.spent > min(
+            share * budget.wall_s, budget.wall_s - 1
+        )
 
     def _judged(
         self, worker: Worker, handle: Handle, counts: Report, ended: str, engine: str, why: str
@@ -114,6 +133,7 @@ class Behaviours:
         if report.kind != "returned" or type(report.value) is not dict:
             return self._open(ended or report.kind, why)
         found: Report = report.value
+        ended = ended or found.get("ended", "")
         stopped = f"the search for behaviours ended early after {_counted(counts)}: {ended}"
         if found.get("disagrees"):
             stopped = f"a bug of refute: the engines disagree, {found['disagrees']}"
@@ -124,8 +144,9 @@ class Behaviours:
         said = {}
         if engine == NATIVE:
             said = {name: _looked_at(found["products"].get(name), counts) for name in self.names}
+            said[ALL] = f"behaviours by the native engine: {counts.get('pairs', 0)} pairs"
         elif why:
-            said = dict.fromkeys(self.names, f"behaviours not by the native engine: {why}")
+            said = dict.fromkeys([ALL, *self.names], f"behaviours not by the native engine: {why}")
         return Judged(found["hits"], undecided, said, self.native_cpu_s)
 
     def _open(self, ended: str, why: str) -> Judged:

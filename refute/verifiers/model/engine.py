@@ -170,12 +170,11 @@ class ModelChecker:
         self, worker: Worker, found: Searched, budget: Budget, clock: Clock, progress: Progress
     ) -> Searched:
         """The temporal properties too: traces of those that are false, and why others are open."""
-        judged = Behaviours(worker, found.ir, budget, clock, progress).run(
-            self.choice, str(found.report.get("engine", ""))
-        )
+        spent_s: float = found.report.get("cpu_s", 0.0)
+        behaviours = Behaviours(worker, found.ir, budget, clock, progress, spent_s)
+        judged = behaviours.run(self.choice, str(found.report.get("engine", "")))
         hits = {**found.report.get("hits", {}), **judged.hits}
-        cpu_s = found.report.get("cpu_s", 0.0) + judged.cpu_s
-        merged = {**found.report, "hits": hits, "cpu_s": cpu_s}
+        merged = {**found.report, "hits": hits, "cpu_s": spent_s + judged.cpu_s}
         return dataclasses.replace(
             found, report=merged, undecided=judged.undecided, behaviours=judged.said
         )

@@ -63,7 +63,7 @@ int rf_map(double seconds)
 {
     int result = MORE;
     for (until(seconds); !result && map_phase < 3 && !over();) {
-        if (map_at == (map_phase == 1 ? start_count : total)) { map_phase++; map_at = 0; continue; }
+        if (map_at == (map_phase == 0 ? total : map_phase == 1 ? start_count : expanded)) { map_phase++; map_at = 0; continue; }
         uint32_t at = (uint32_t)map_at++;
         if (map_phase == 0) {
             result = mapped(&images, state_at(at), at);
@@ -105,9 +105,10 @@ static U root_at, root_end, best_count, best_ever[CW];
 static uint32_t standing, best, best_region, region, region_count, ticked, raised_at;
 static int phase, above_ended;
 
-/* Whether the pair may be: 1, 0, or RAISED. */
+/* Whether the pair may be: 1, 0, or RAISED. Where the graph is cut, it ends. */
 static int fits(uint32_t state, uint32_t node)
 {
+    if (AT(Row, rows, state).length == NONE) return 0;
     if (asked.source == NOTHING) return !asked.must[node];
     U *truth = &AT(U, truths, state);
     if (!*truth) {

@@ -325,7 +325,8 @@ int rf_open(U memory)
     return !full;
 }
 
-void rf_limit(U memory) { memory_limit = memory; }
+/* A state that was in hand when memory ended is still to expand. */
+void rf_limit(U memory) { memory_limit = memory; full = 0; }
 
 U rf_used(void) { return memory_used; }
 

@@ -99,6 +99,18 @@ class GraphLibrary:
         """Expand states for about so long."""
         return int(self.c.rf_grow(seconds))
 
+    def limit(self, memory: int) -> None:
+        """Set the bytes that the library may use."""
+        self.c.rf_limit(memory)
+
+    def used(self) -> int:
+        """The bytes that the library uses."""
+        return int(self.c.rf_used())
+
+    def status(self) -> int:
+        """FULL, UNFIT, or MORE where nothing is wrong."""
+        return int(self.c.rf_status())
+
     def counts(self) -> dict[str, int]:
         """The numbers that the library keeps, by name."""
         row = (_WORD * len(_COUNTS))()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ from refute.verifiers.model.telling import NoStep, Telling
 
 MAX_PREDICATES = 63  # of one part of a formula
 MAX_PROMISES = 64
+GRAPH_SHARE = 0.7  # of memory; a graph that needs more is cut there
 
 
 @dataclasses.dataclass
@@ -101,6 +103,7 @@ class NativeLiveness:
         self.disagrees = ""
         self.full = not self.library.open(self.memory)
         self.grown = False
+        self.ended = ""  # why the graph was cut
         self._plain: Telling | None = None
 
     @property
@@ -117,13 +120,13 @@ class NativeLiveness:
     def _tasks(self) -> Iterator[Task]:
         names = numbered(self.ir.temporals)
         for temporal in self.ir.temporals:
+            split = [(p, Automaton(p, atoms(p))) for p in parts(pushed(temporal.formula, True))]
+            for part, automaton in split:
+                if len(atoms(part)) > MAX_PREDICATES or len(automaton.promises) > MAX_PROMISES:
+                    raise Unsuited(f"{len(atoms(part))} predicates in one part of {temporal.name}")
             for case, params in enumerate(bindings(temporal.params)):
-                for part in parts(pushed(temporal.formula, negated=True)):
-                    found = atoms(part)
-                    automaton = Automaton(part, found)
-                    if len(found) > MAX_PREDICATES or len(automaton.promises) > MAX_PROMISES:
-                        raise Unsuited(f"{len(found)} predicates in one part of {temporal.name}")
-                    held = tuple(names[temporal.name, predicate] for predicate in found)
+                for part, automaton in split:
+                    held = tuple(names[temporal.name, predicate] for predicate in atoms(part))
                     source = Source(ATOMS, case, held)
                     yield Task(temporal.name, automaton, source, temporal, params)
         for at, refinement in enumerate(self.ir.refinements):
@@ -153,30 +156,46 @@ class NativeLiveness:
     def _advance(self, seconds: float) -> None:
         if self.full or self.unfit or self.disagrees:
             return
-        self._share_memory()
         if not self.grown:
-            self.grown = self._over(self.library.grow(seconds))
-        elif self.at < len(self.tasks) and self._worked(self.tasks[self.at], seconds):
+            self.library.limit(int(GRAPH_SHARE * self.memory))
+            status = self.library.grow(seconds)
+            if status == FULL:
+                self.cut("memory ended")
+            else:
+                self.grown = self._over(status)
+            return
+        self._share_memory()
+        until = time.monotonic() + seconds
+        while self.at < len(self.tasks) and (left_s := until - time.monotonic()) > 0:
+            if not self._worked(self.tasks[self.at], left_s):
+                break
             self.at += 1
+
+    def cut(self, why: str) -> None:
+        """Judge what there is of the graph: what breaks a property there does so in all of it."""
+        if not self.grown:
+            self.ended = why
+            self.grown = True
 
     def report(self) -> dict[str, Plain]:
         """As the plain engine; products: name → how many pairs and edges were looked at.
 
-        disagrees: what the plain engine did not find again.
+        disagrees: what the plain engine did not find again. ended: why the graph was cut.
         """
         found: dict[str, Plain] = {"hits": self.hits, "reasons": self.reasons}
-        return {**found, "products": self.products, "disagrees": self.disagrees}
+        more = {"products": self.products, "disagrees": self.disagrees, "ended": self.ended}
+        return {**found, **more}
 
     def _share_memory(self) -> None:
         libraries = [self.library, *self.above]
-        used = [int(made.c.rf_used()) for made in libraries]
+        used = [made.used() for made in libraries]
         for made, own in zip(libraries, used, strict=True):
-            made.c.rf_limit(self.memory - sum(used) + own)
+            made.limit(self.memory - sum(used) + own)
 
     def _over(self, status: int, above: GraphLibrary | None = None) -> bool:
         """Whether a piece of work is over; notes why it cannot go on."""
         if status == ABOVE and above is not None:
-            status = int(above.c.rf_status())
+            status = above.status()
         self.full |= status == FULL
         self.unfit |= status == UNFIT
         return status in (DONE, RAISES)
@@ -246,7 +265,7 @@ class NativeLiveness:
 
     def _may_be_vacuous(self) -> bool:
         outside = self.library.counts()["outside"]
-        return bool(outside and open_to_vacuity(self.ir, self.hits))
+        return bool(outside and not self.ended and open_to_vacuity(self.ir, self.hits))
 
     def _broken(self, task: Task, lasso: Lasso) -> Plain:
         states = [self._state(at) for at in lasso.states]
@@ -274,8 +293,10 @@ class NativeLiveness:
             for kind, bit in goals:
                 wanted[kind] = bit if kind == "at" else wanted[kind] | bit
             way = self.library.nearest(start, found.count, **wanted)
-            if not way:
+            if not way and self.library.status() == FULL:
                 raise MemoryError
+            if not way:
+                raise NoStep("a fair set of pairs has no way round that shows it")
             return [(at, self.library.taken(label)) for at, label in way]
 
         goals = goals_of((1 << len(automaton.promises)) - 1, self.weak, self.strong & found.ever)
