@@ -57,7 +57,8 @@ def _nothing(place: Place, name: str, made: Sequence[Claim], stated: Sequence[Cl
             f"{place.file} holds no machine and no claim",
             thing="FILE",
             value=place.file,
-            next_step="derive a class from refute.machine.Machine, or state a claim(…)",
+            next_step="derive a class from refute.machine.Machine, with an @action or a @process, "
+            "or state a claim(…)",
         )
     machines = [claim.subject.rpartition(":")[2] for claim in made]
     properties = [str(claim.statement.params["prop"]) for claim in made]

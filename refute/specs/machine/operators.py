@@ -102,6 +102,7 @@ class Operators(Expressions):
         if isinstance(op, ast.Is | ast.IsNot) and not identity:
             raise self.scope.refuse(node, "`is`, except with None and Enum members,", "==")
         if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+            left, right = sugar.alike(left, right)
             if not comparable(left.type, right.type):
                 kinds = f"{t.show(left.type)} with {t.show(right.type)}"
                 raise self.scope.refuse(

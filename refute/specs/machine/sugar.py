@@ -109,6 +109,14 @@ def _rows(kinds: Sequence[t.Type]) -> bool:
     return all(rows)
 
 
+def alike(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """A sequence and a tuple as two sequences, which is how they are compared."""
+    rows = {type(k) for side in (left, right) for k in t.options(side.type)}
+    if t.SeqOf in rows and t.Tuple in rows:
+        return _as_seq(left), _as_seq(right)
+    return left, right
+
+
 def _as_seq(side: Expr) -> Expr:
     if isinstance(side.type, t.Tuple):
         return Expr("toseq", t.SeqOf(t.join(side.type.items), len(side.type.items)), (side,))
