@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refute.machine import Model
+from refute.specs.machine.ir import STEP_KINDS
 from refute.specs.machine.meaning import Meaning, World
 from refute.specs.machine.play import Play
 from refute.specs.machine.statement import ALL_FIRE
@@ -316,9 +317,17 @@ def meant_steps(meaning: Meaning, instance: Instance, world: World) -> Iterator[
         yield taken.after, taken.choices
 
 
+def outside(meaning: Meaning, world: World) -> bool | None:
+    """Whether a constraint is false; None when one raises."""
+    found = outcomes(meaning.holds(p, world) for p in meaning.ir.of_kind("constraint"))
+    return None if any(type(v) is str for v in found) else not all(found)
+
+
 def compare(model: Model) -> int:
     search, meaning = Search(model.ir), Meaning(model.ir)
-    assert {world_of(search, s) for s in search.states} == set(meaning.starts())
+    met = {world_of(search, s) for s in search.states}
+    assert met <= set(meaning.starts())
+    assert all(w in met for w in outcomes(meaning.starts()) if outside(meaning, w) is False)
     while search.at < min(len(search.states), 40):
         state = search.states[search.at]
         world = world_of(search, state)
@@ -327,9 +336,15 @@ def compare(model: Model) -> int:
             theirs = outcomes(meant_steps(meaning, instance, world))
             assert ours == theirs, (instance.name, instance.params)
         for predicate in search.machine.predicates:
-            ours = outcomes(predicate.test(state) for _ in range(1))
-            theirs = outcomes(meaning.holds(predicate.property, world) for _ in range(1))
-            assert ours == theirs
+            pairs: list[list[State]] = [[state]]
+            if predicate.property.kind in STEP_KINDS:
+                afters = (o for i in search.machine.instances for o in outcomes(expand(i, state)))
+                pairs = [[state, o[0]] for o in afters if type(o) is tuple][:9]
+            for row in pairs:
+                worlds = [world_of(search, s) for s in row]
+                ours = outcomes(predicate.test(*row) for _ in range(1))
+                theirs = outcomes(meaning.holds(predicate.property, *worlds) for _ in range(1))
+                assert ours == theirs, predicate.property.name
         search.expand(search.at)
         search.at += 1
     for at in range(0, min(len(search.states), 60), 7):

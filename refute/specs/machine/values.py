@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
+from collections.abc import Sequence
 from typing import Any
 
 from refute.errors import UnreadableInput, UsageError
@@ -117,9 +119,9 @@ def cardinality(kind: Type) -> float:
         case Text():
             return len(kind.options)
         case Tuple():
-            return functools.reduce(lambda n, t: n * cardinality(t), kind.items, 1.0)
+            return _product(kind.items)
         case Rec():
-            return functools.reduce(lambda n, f: n * cardinality(f[1]), kind.fields, 1.0)
+            return _product([field for _, field in kind.fields])
         case Union():
             return sum(map(cardinality, kind.options))
         case BagOf():
@@ -132,6 +134,12 @@ def cardinality(kind: Type) -> float:
             if kind.upto is None:
                 return float("inf")
             return sum(_power(cardinality(kind.elem), n) for n in range(kind.upto + 1))
+
+
+def _product(kinds: Sequence[Type]) -> float:
+    """Of nothing and of something unbounded there is nothing."""
+    sizes = [cardinality(kind) for kind in kinds]
+    return 0 if 0 in sizes else functools.reduce(operator.mul, sizes, 1.0)
 
 
 def _power(base: float, exponent: float) -> float:

@@ -1,0 +1,97 @@
+"""100,000 random machines: C, plain engine and tree walk must say the same of each.
+
+    python benchmarks/bench_machines.py [MACHINES [FIRST_SEED]]
+
+Every machine is drawn from its seed over the whole language. All steps and predicates of its first
+states are asked of the C and of the plain engine; every fourth is walked by the tree walk and
+played on its class too. What was compared is kept in the user's cache, by content of the engines
+and the generator, and a run that was stopped goes on there. With the Tiny C Compiler on the path
+(Debian: tcc) it takes about 0.1 CPU seconds for each machine, otherwise about twice that; every
+eighth batch is compiled by the system's compiler in any case. Exit 1 when anything differs.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import hashlib
+import json
+import os
+import resource
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "conformance"))
+
+from random_batches import BATCH, judged  # noqa: E402
+
+MACHINES = 100_000
+REAL = 8  # of so many batches, one is compiled by the system's compiler
+
+
+def batch(first: int) -> tuple[int, dict[str, int], dict[int, str], float]:
+    """One batch: its first seed, counts, what differs by seed, and CPU seconds."""
+    before = _cpu()
+    tiny = os.environ.get("REFUTE_TCC") or shutil.which("tcc") or ""
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ["XDG_CACHE_HOME"] = directory
+        real = first // BATCH % REAL == 0
+        counts, wrong = judged(Path(directory), range(first, first + BATCH), "" if real else tiny)
+    return first, counts, wrong, _cpu() - before
+
+
+def _cpu() -> float:
+    used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def _state_file() -> Path:
+    """Where a run goes on: named by the content of what is compared."""
+    files = sorted((ROOT / "refute" / "specs" / "machine").rglob("*.py"))
+    files += sorted((ROOT / "refute" / "verifiers" / "model").rglob("*.[pc]*"))
+    names = ("typed_machines", "wide_machines", "batches", "random_batches")
+    files += [ROOT / "tests" / "conformance" / f"{name}.py" for name in names]
+    whole = hashlib.sha256(b"".join(f.read_bytes() for f in files if f.is_file()))
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "refute" / f"random-machines-{whole.hexdigest()[:12]}.json"
+
+
+def main(machines: int, begin: int) -> int:
+    """Compare them; 1 when anything differs."""
+    kept = _state_file()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    done = set(json.loads(kept.read_text())) if kept.is_file() else set()
+    wanted = [at for at in range(begin, begin + machines, BATCH) if at not in done]
+    print(f"seeds {begin} to {begin + machines - 1}; {len(wanted) * BATCH} are to be compared")
+    totals: collections.Counter[str] = collections.Counter()
+    wrong: dict[int, str] = {}
+    seconds = 0.0
+    with concurrent.futures.ProcessPoolExecutor(
+        int(os.environ.get("REFUTE_CORES", os.cpu_count() or 1)), max_tasks_per_child=40
+    ) as pool:
+        running = {pool.submit(batch, at) for at in wanted}
+        for number, ended in enumerate(concurrent.futures.as_completed(running), 1):
+            first, counts, found, spent = ended.result()
+            totals.update(counts)
+            wrong |= found
+            seconds += spent
+            if not found:
+                done.add(first)
+            for seed, what in found.items():
+                print(f"seed {seed}: {what}", flush=True)
+            if number % 50 == 0 or number == len(wanted):
+                kept.write_text(json.dumps(sorted(done)))
+                rate = seconds / number / BATCH
+                print(
+                    f"{number * BATCH} machines, {rate:.3f} CPU s each: {dict(totals)}", flush=True
+                )
+    print(f"{len(wrong)} differ{': ' + str(sorted(wrong)) if wrong else ''}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    given = [int(a) for a in sys.argv[1:]]
+    sys.exit(main(given[0] if given else MACHINES, given[1] if len(given) > 1 else 0))
