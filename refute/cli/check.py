@@ -122,12 +122,7 @@ def _options(given: argparse.Namespace) -> Options:
         checkpoint=given.checkpoint,
         every_s=parse_duration(given.checkpoint_every),
     )
-    if choice.walks and choice.symmetry:
-        raise UsageError(
-            "--simulate keeps no states that --symmetry could save",
-            thing="--symmetry",
-            next_step="drop one of them",
-        )
+    _check_symmetry(choice)
     if choice.walks and choice.checkpoint:
         raise UsageError(
             "--simulate keeps nothing to go on from: --seed repeats its walks",
@@ -137,6 +132,15 @@ def _options(given: argparse.Namespace) -> Options:
     budget = Budget(given.cases, seconds, seconds, memory, given.seed)
     outputs = Outputs(given.json, given.sarif, given.junit)
     return Options(given.target, tuple(given.settings), budget, choice, outputs)
+
+
+def _check_symmetry(choice: Choice) -> None:
+    """Raises UsageError where a search up to permutations is not to be had."""
+    why = "--simulate keeps no states that --symmetry could save" if choice.walks else ""
+    if choice.checkpoint:
+        why = "--checkpoint does not keep searches up to permutations"
+    if choice.symmetry and why:
+        raise UsageError(why, thing="--symmetry", next_step="drop one of them")
 
 
 def engines_as(choice: Choice) -> EnginesFor:

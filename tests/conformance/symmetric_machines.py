@@ -32,6 +32,12 @@ class Bid:
     who: P
     what: Q
 
+@dataclass(frozen=True)
+class Big:
+    who: P
+    n: Annotated[int, Range(0, 300)]
+    c: C
+
 FIRST = P(0)
 PAIR = Set([P(0), P(1)])
 EVERY = Set([Q(0), Q(1)])
@@ -49,6 +55,11 @@ VARIABLES = {
     "likes": ("Map[P, P | None]", "var(each=None)"),
     "n": ("Annotated[int, Range(0, 2)]", "var(0)"),
     "picked": ("Q", "var(one_of=Q)"),
+    "box": ("Set[Big]", "var(empty_set)"),
+    "heap": ("Annotated[Bag[To], Upto(2)]", "var(Bag())"),
+    "edge": ("Map[P, Map[P, bool]]", "var(each=False)"),
+    "last": ("Big | Bid | None", "var(None)"),
+    "trail": ("Annotated[Seq[Big], Upto(2)]", "var(())"),
 }
 # variables that a line uses → the line; `p` is the parameter, `q` too
 STATEMENTS = {
@@ -81,6 +92,21 @@ STATEMENTS = {
     ],
     "n": ["when(self.n < 2)\nself.n += 1", "self.n = 0"],
     "picked": ["self.picked = q"],
+    "box": [
+        "self.box.add(Big(p, 7, C.X))",
+        "self.box.add(Big(p, 250, C.Y))",
+        "self.box.discard(Big(p, 7, C.X))",
+    ],
+    "heap": [
+        "when(self.heap.total() < 2)\nself.heap.add(To(p, C.X))",
+        "when(To(p, C.X) in self.heap)\nself.heap.remove(To(p, C.X))",
+    ],
+    "edge": ["x = any_of(P)\nself.edge[p][x] = True", "self.edge[p][p] = not self.edge[p][p]"],
+    "last": ["self.last = Big(p, 300, C.X)", "self.last = Bid(p, q)", "self.last = None"],
+    "trail": [
+        "when(len(self.trail) < 2)\nself.trail.append(Big(p, 1, C.X))",
+        "when(len(self.trail) > 0)\nself.trail = self.trail[1:]",
+    ],
 }
 LOOPS = {
     "at": [
@@ -121,6 +147,11 @@ PREDICATES = {
     "likes": ["self.likes[p] != p", "len(Set(self.likes.values())) <= {k}"],
     "n": ["self.n < 2"],
     "picked": ["self.picked == q"],
+    "box": ["len(self.box) <= {k}", "Big(p, 7, C.X) not in self.box"],
+    "heap": ["self.heap.count(To(p, C.X)) < 2"],
+    "edge": ["not all(self.edge[p][x] for x in P)", "self.edge[p][p] or self.edge[p][p] == False"],
+    "last": ["self.last != Big(p, 300, C.X)"],
+    "trail": ["len(Set(b.who for b in self.trail)) < 2", "Big(p, 1, C.X) not in self.trail"],
 }
 HELPER = """
 def sorted_by(items: Seq[P], p: P) -> Seq[P]:

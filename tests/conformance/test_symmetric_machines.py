@@ -21,7 +21,9 @@ from refute.errors import RefuteError
 from refute.machine import Model
 from refute.specs.library.allocator import SchedulingAllocator
 from refute.specs.library.inner_fifo import InnerFIFO
+from refute.specs.library.paxos import Paxos
 from refute.specs.library.prisoners import Prisoners
+from refute.specs.library.raft import Raft
 from refute.specs.library.transaction_commit import TCommit
 from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.ir import MachineIR
@@ -30,17 +32,21 @@ from refute.specs.machine.statement import WELL_DEFINED
 from refute.specs.machine.symmetry import symmetry_of
 from refute.verifiers.model import reduced
 from refute.verifiers.model.compiled import State
+from refute.verifiers.model.native.compiler import QUICK
+from refute.verifiers.model.native.forms import ROOMS, Unsuited, with_room
+from refute.verifiers.model.native.here import native_orbits
 from refute.verifiers.model.orbits import Least, Orbits
 from refute.verifiers.model.reduced import ReducedSearch
 from refute.verifiers.model.search import Search
 
-SEEDS = 80
+SEEDS = 60
 CHUNK = 20
+NATIVE = 5  # machines that are compiled for each start, without optimisation
 STATES = 400  # of machines that are searched whole
 
 
-def built(name: str, text: str, tmp_path: Path) -> Model | None:
-    """The machine M of a module's text; None where the language refuses it."""
+def built(name: str, text: str, tmp_path: Path, keep: bool = False) -> Model | None:
+    """The machine M of a module's text; None where the language refuses it. keep: for a play."""
     file = tmp_path / f"{name}.py"
     file.write_text(text)
     spec = importlib.util.spec_from_file_location(name, file)
@@ -50,7 +56,8 @@ def built(name: str, text: str, tmp_path: Path) -> Model | None:
     except RefuteError:
         return None
     finally:
-        sys.modules.pop(name, None)
+        if not keep:
+            sys.modules.pop(name, None)
     return model
 
 
@@ -152,6 +159,71 @@ def test_a_trace_found_up_to_permutations_is_one_of_the_class() -> None:
     plain = Search(model.ir)
     plain.advance(60.0)
     assert len(trace["steps"]) == len(plain.hits["can_commit"].links) + 1
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds of tests are not kept with the user's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+SAME = ("distinct", "generated", "whole", "depth", "outside", "raised", "finished", "silent")
+
+
+def compared_natively(model: Model, hashed: bool) -> str:
+    """What came of a machine whose orbits both engines search; traces are played on the class."""
+    if not symmetry_of(model.ir).classes or whole_search(model.ir) is None:
+        return "left out"
+    plain: Any = ReducedSearch(model.ir)
+    plain.advance(60.0)
+    try:
+        native = native_orbits(model.ir, flags=QUICK, hashed=hashed)
+    except Unsuited as why:
+        return str(why)
+    native.advance(60.0)
+    mine, its = plain.report(), native.report()
+    assert "disagrees" not in its, its
+    assert {n: its[n] for n in (*SAME, "unran")} == {n: mine[n] for n in (*SAME, "unran")}
+    lengths = [{n: len(h["steps"]) for n, h in r["hits"].items()} for r in (mine, its)]
+    assert lengths[0] == lengths[1]
+    for trace in (*its["hits"].values(), *its["fired"]):
+        played = Play(model.cls, {}, trace["case"]).judge()
+        assert played["broke"] is True or trace["case"]["property"] == WELL_DEFINED
+    return "compared"
+
+
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize("first", [1000, 2000])
+def test_the_native_engine_finds_the_same_orbits(first: int, tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(first, first + 40):
+        name = f"symmetric_{seed}"
+        model = built(name, source(seed), tmp_path, keep=True)
+        if model is not None:
+            compared += compared_natively(model, seed % 3 == 0) == "compared"
+        sys.modules.pop(name, None)
+        if compared == NATIVE:
+            break
+    assert compared == NATIVE
+
+
+# The states are those of searches without symmetry.
+LARGE = [
+    (TwoPhase.build(RM=8), (1461, 1_745_408, 15_287, 26)),
+    (TwoPhase.build(RM=10), (3300, 61_515_776, 43_298, 32)),
+    (Paxos.build(), (443, 3921, 2697, 17)),
+    (Raft.build(), (54_816, 328_707, 180_030, 29)),
+]
+
+
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize(("model", "expected"), LARGE, ids=repr)
+def test_orbits_of_large_specifications(model: Model, expected: tuple[int, int, int, int]) -> None:
+    with with_room(ROOMS[1]):
+        search = native_orbits(model.ir, flags=QUICK)
+    counts = search.advance(60.0)
+    assert tuple(counts[n] for n in ("distinct", "whole", "generated", "depth")) == expected
+    assert counts["finished"] and not counts["unfit"]
 
 
 class OneTooMany(Orbits):

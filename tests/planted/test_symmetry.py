@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,16 @@ from refute.plain import Plain
 from refute.specs.machine.asking import find_machines
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
-from refute.verifiers.model.exploring import Exploration
+from refute.verifiers.model.exploring import NATIVE, Exploration
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
+
+
+@functools.cache
+def of_all(name: str) -> dict[str, Evidence]:
+    """Evidence on all properties of a machine, by the plain engine."""
+    return judged(name)
 
 
 def judged(
@@ -43,7 +50,7 @@ def line_of(text: str) -> int:
 
 
 def test_a_broken_property_comes_with_a_shortest_replayed_trace() -> None:
-    evidence = judged("Lock")
+    evidence = of_all("Lock")
     broken = evidence["exclusive"]
     assert broken.verdict is Verdict.REFUTED
     assert broken.witness is not None and not broken.witness.flaky
@@ -53,7 +60,7 @@ def test_a_broken_property_comes_with_a_shortest_replayed_trace() -> None:
 
 
 def test_what_is_established_is_so_for_all_states() -> None:
-    evidence = judged("Lock")["deadlock-free"]
+    evidence = of_all("Lock")["deadlock-free"]
     assert evidence.verdict is Verdict.EXHAUSTED
     assert "all 45 reachable states, up to permutations of P: 15 orbits" in evidence.scope.text
     assert (evidence.statistics["whole"], evidence.statistics["distinct"]) == (45, 15)
@@ -66,13 +73,13 @@ def test_never_reached_rests_on_a_second_search_of_all_states() -> None:
 
 
 def test_behaviours_are_not_decided() -> None:
-    evidence = judged("Lock")["gets_in"]
+    evidence = of_all("Lock")["gets_in"]
     assert evidence.verdict is Verdict.UNKNOWN
     assert "behaviours are not decided up to permutations" in evidence.reason
 
 
 def test_members_that_the_machine_names_stay() -> None:
-    evidence = judged("Led")
+    evidence = of_all("Led")
     assert evidence["follows"].verdict is Verdict.REFUTED
     scope = evidence["deadlock-free"].scope.text
     said = f"of P, except P1 (symmetric.py, line {line_of('LEADER in self.ready')} names some"
@@ -89,34 +96,34 @@ def test_members_that_the_machine_names_stay() -> None:
     ],
 )
 def test_machines_that_order_a_sort_are_refused(name: str, code: str, reason: str) -> None:
-    for evidence in judged(name).values():
+    for evidence in of_all(name).values():
         assert evidence.verdict is Verdict.UNKNOWN
         assert f"no permutation leaves {name} as it is" in evidence.reason
         assert f"symmetric.py, line {line_of(code)}: {reason}" in evidence.reason
 
 
 def test_machines_without_a_sort_are_refused() -> None:
-    for evidence in judged("Ordered").values():
+    for evidence in of_all("Ordered").values():
         assert evidence.verdict is Verdict.UNKNOWN
         assert "its state has no Sort with two members or more" in evidence.reason
 
 
 def test_a_start_that_names_a_member_keeps_it() -> None:
-    evidence = judged("Starts")["deadlock-free"]
+    evidence = of_all("Starts")["deadlock-free"]
     assert evidence.verdict is Verdict.EXHAUSTED
     assert "of P, except P1 (symmetric.py, token starts with some" in evidence.scope.text
     assert evidence.statistics["distinct"] == 2
 
 
 def test_whether_something_raises_can_stay_open() -> None:
-    evidence = judged("MayRaise")["well_defined"]
+    evidence = of_all("MayRaise")["well_defined"]
     assert evidence.verdict in (Verdict.UNKNOWN, Verdict.REFUTED)
     if evidence.verdict is Verdict.UNKNOWN:
         assert "whether something raises" in evidence.reason
 
 
 def test_rounds_that_commute_are_no_order() -> None:
-    evidence = judged("Loops")
+    evidence = of_all("Loops")
     assert evidence["one"].verdict is Verdict.EXHAUSTED
     assert evidence["well_defined"].verdict is Verdict.EXHAUSTED
     statistics = evidence["one"].statistics
@@ -138,6 +145,22 @@ def test_a_search_that_misses_states_is_noticed() -> None:
     assert "a bug of refute: the engines disagree" in evidence["deadlock-free"].reason
 
 
-def test_walks_have_no_use_for_it() -> None:
+@pytest.mark.parametrize("hashed", [False, True])
+def test_the_native_engine_finds_the_same(
+    hashed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    evidence = judged("Lock", ModelChecker(Choice("native", hashed=hashed, symmetry=True)))
+    assert evidence["exclusive"].verdict is Verdict.REFUTED
+    witness = evidence["exclusive"].witness
+    assert witness is not None and not witness.flaky
+    assert len(witness.counterexample.steps) == 5
+    assert evidence["crowded"].verdict is Verdict.PROVED
+    statistics = evidence["outside"].statistics
+    assert (statistics["engine"], statistics["whole"]) == (NATIVE, 45)
+
+
+@pytest.mark.parametrize("other", ["--simulate=10", "--checkpoint=here"])
+def test_what_does_not_go_together_is_refused(other: str) -> None:
     with pytest.raises(UsageError, match="drop one"):
-        run([str(CASES / "symmetric.py"), "--symmetry", "--simulate", "10"])
+        run([str(CASES / "symmetric.py"), "--symmetry", other])

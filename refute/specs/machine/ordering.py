@@ -42,7 +42,7 @@ STRICT = frozenset(
     {"not", "and", "or", "+", "-", "*", "//", "%", "neg", "abs", "==", "!=", "|", "&", "^"}
     | {"diff", "subset", "disjoint", "index", "slice", "field", "tuple", "seq", "setof", "make"}
     | {"removed", "popped", "isa", "range", "dict", "<", "<=", ">", ">="}
-    | {"least", "most", "ordinal", "successor"}
+    | {"least", "most", "ordinal", "successor", "only"}
 )
 COMPARES = frozenset({"<", "<=", ">", ">=", "least", "most", "ordinal", "successor", "min", "max"})
 COLLECTS = frozenset({"len", "toset", "sum", "min", "max", "in"})
@@ -197,8 +197,7 @@ class Ordering:
         if op in ("keys", "values", "items", "toseq", "sorted"):
             (source,) = expr.args
             loose = self._expr(source) or self._walks(source)
-            ordered = op == "sorted" and not mentions(expr.type, self.sorts)
-            return loose and not ordered
+            return mentions(expr.type, self.sorts) if op == "sorted" else loose
         return self._binding(expr)
 
     def _no_order(self, expr: Expr) -> None:

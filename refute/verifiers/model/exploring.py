@@ -34,6 +34,7 @@ NATIVE = "native"
 OPEN_PLAIN_WALKS = "refute.verifiers.model.walks:open_walks"
 OPEN_WALKS = "refute.verifiers.model.native.walks:open_walks"
 OPEN_HASHED = "refute.verifiers.model.native.hashed:open_hashed"
+OPEN_ORBITS = "refute.verifiers.model.native.orbits:open_orbits"
 OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
 BUILDER = "refute.verifiers.model.native.building:Builder"
 SLICE_S = 0.5
@@ -232,8 +233,6 @@ class Exploration:
 
         A search that met what it had no room for is begun again with more.
         """
-        if choice.symmetry:
-            return "it does not search up to permutations"
         found: tuple[Report, str] | str = Unfit()
         try:
             builder: Any = load(BUILDER)  # its imports are paid for by large machines only
@@ -243,7 +242,7 @@ class Exploration:
             while isinstance(found, Unfit):
                 patience_s = max(1.0, SEARCH_SHARE * self.budget.wall_s - self.clock.spent)
                 with (
-                    builder.library(self.data, hashed, patience_s) as library,
+                    builder.library(self.data, hashed, patience_s, choice.symmetry) as library,
                     self._worker(library) as worker,
                 ):
                     found = self._searched(worker, library.name, choice, builder.program)
@@ -277,6 +276,8 @@ class Exploration:
         if choice.walks:
             plan = (self.budget.seed, choice.walks, choice.depth)
             made = worker.create(OPEN_WALKS, *given, *plan)
+        elif choice.symmetry:
+            made = worker.create(OPEN_ORBITS, *given, choice.hashed)
         else:
             made = worker.create(OPEN_HASHED if choice.hashed else OPEN_NATIVE, *given)
         if made.kind != "returned":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.symmetry import symmetry_of
 from refute.verifiers.model.native.compiler import FLAGS, built
 from refute.verifiers.model.native.forms import ROOMS, Cramped, Room, Unsuited, with_room
 from refute.verifiers.model.native.program import SHAPE, layout_of, program
@@ -26,21 +27,23 @@ class Builder:
         self._tried: set[str] = set()
 
     @contextlib.contextmanager
-    def library(self, data: Plain, hashed: bool, patience_s: float) -> Iterator[Path]:
+    def library(
+        self, data: Plain, hashed: bool, patience_s: float, symmetry: bool = False
+    ) -> Iterator[Path]:
         """The library, as a file that exists until the context ends.
 
         hashed: for a search that keeps hashes. patience_s: seconds that the compiler may take.
-        Raises Unsuited, also where more room changes nothing.
+        symmetry: for a search of orbits. Raises Unsuited, also where more room changes nothing.
         """
-        text = self._text(MachineIR.from_plain(data), hashed)
+        text = self._text(MachineIR.from_plain(data), hashed, symmetry)
         with built(text, FLAGS, patience_s) as path:
             yield path
 
-    def _text(self, ir: MachineIR, hashed: bool) -> str:
+    def _text(self, ir: MachineIR, hashed: bool, symmetry: bool) -> str:
         cramped = Cramped("there is no more room")
         for given in self._rooms:
             try:
-                text = self._written(ir, hashed, given)
+                text = self._written(ir, hashed, symmetry, given)
             except Cramped as why:
                 cramped = why
                 continue
@@ -54,10 +57,11 @@ class Builder:
                 return text
         raise cramped
 
-    def _written(self, ir: MachineIR, hashed: bool, given: Room) -> str:
+    def _written(self, ir: MachineIR, hashed: bool, symmetry: bool, given: Room) -> str:
         try:
             with with_room(given):
-                return program(ir, layout_of(ir), hashed)
+                orbits = symmetry_of(ir) if symmetry else None
+                return program(ir, layout_of(ir), hashed, orbits)
         except Unsuited:
             raise
         except Exception as error:  # the plain engine can still search

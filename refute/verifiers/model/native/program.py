@@ -9,16 +9,18 @@ from collections.abc import Sequence
 from importlib import resources
 
 from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process
+from refute.specs.machine.symmetry import Symmetry
 from refute.specs.machine.values import domain, unpack_value
 from refute.verifiers.model.native.branches import branch_lines, words_of
 from refute.verifiers.model.native.forms import Unsuited, count
 from refute.verifiers.model.native.layout import Layout, bits_of, family
+from refute.verifiers.model.native.permuted import Permuted
 from refute.verifiers.model.native.steps import Steps, chooses
 from refute.verifiers.model.native.text import Place
 
 CONSTANTS, MACHINE = "/*CONSTANTS*/", "/*MACHINE*/"  # lines of search.c and graph.c
 _SHARED = {"/*VALUES*/": "values.c", "/*CHOICES*/": "choices.c"}  # lines, and files put there
-_SHARED |= {"/*CYCLES*/": "cycles.c"}
+_SHARED |= {"/*CYCLES*/": "cycles.c", "/*ORBITS*/": "orbits.c"}
 SHAPE = re.compile(r"void rf_shape.*\n")  # a line that says for what room a program is
 MAX_INSTANCES = 100_000
 MAX_STARTS = 100_000  # values that the variables start with, together
@@ -58,13 +60,16 @@ def step_names(ir: MachineIR) -> list[str]:
     return list(dict.fromkeys(m.name for m in movers))
 
 
-def program(ir: MachineIR, layout: Layout, hashed: bool = False) -> str:
+def program(
+    ir: MachineIR, layout: Layout, hashed: bool = False, symmetry: Symmetry | None = None
+) -> str:
     """The C text. Raises Unsuited for what the native engine does not have.
 
-    hashed: of states wider than a word, only hashes are kept.
+    hashed: of states wider than a word, only hashes are kept. symmetry: for a search of orbits.
     """
-    text = Steps(layout)
+    text = Steps(layout) if symmetry is None else Permuted(layout, symmetry)
     head = [*written(text, ir, layout), f"#define HASHED {int(hashed)}"]
+    head += text.permutations() if isinstance(text, Permuted) else ["#define SYMMETRIC 0"]
     return composed("search.c", head, text)
 
 

@@ -2,7 +2,7 @@
 
    What is a machine's own takes the place of two lines below. CONSTANTS: W (words of a packed state),
    the lists of properties by kind. MACHINE: q<k> (a property), expand (all steps of a state), starts
-   (the initial states) and returned (whether all processes have). VALUES and CHOICES are the files
+   (the initial states) and returned (whether all processes have). VALUES, CHOICES and ORBITS are the files
    of these names, which graph.c has too.
 
    States are kept in the order in which they were found, in segments; the table holds the states
@@ -49,7 +49,7 @@ typedef struct { U state[W]; U hash; uint32_t parent; uint32_t instance; } Pendi
 typedef struct { int found, why; uint32_t parent, instance; U length, walk; U state[W]; } Hit;
 
 struct Thread {
-    U generated, raised, expanded;
+    U generated, raised, expanded, whole;
     U ran[RAN + 1]; /* bits of the branches that steps took */
     U next, end; /* what is left of its chunk */
     uint32_t at; /* the number of the state in hand */
@@ -66,6 +66,10 @@ struct Thread {
 } __attribute__((aligned(128)));
 
 /*MACHINE*/
+
+#if SYMMETRIC
+/*ORBITS*/
+#endif
 
 static Thread threads[MAX_THREADS];
 static int thread_count, active, solo = 1;
@@ -332,6 +336,11 @@ static inline void judge(Thread *t, const Pending *p, int inside)
 static void meet(Thread *t, const Pending *p, U *slot)
 {
     int inside = admitted(t, p);
+#if SYMMETRIC
+    U own[W];
+    memcpy(own, p->state, 8 * W);
+    if (inside) t->whole += canonical(own);
+#endif
     if (inside) keep(t, p, slot); else keep_outside(p, slot);
     judge(t, p, inside);
 }
@@ -359,7 +368,10 @@ static inline void wait_for(Thread *t, const U *w, uint32_t parent, U instance)
     if (t->waiting == RING) settle(t);
     Pending *p = &t->ring[(t->first + t->waiting++) % RING];
     for (int at = 0; at < W; at++) p->state[at] = w[at];
-    p->hash = hash_of(w);
+#if SYMMETRIC
+    canonical(p->state);
+#endif
+    p->hash = hash_of(p->state);
     p->parent = parent;
     p->instance = instance;
     __builtin_prefetch(table + bucket_of(p->hash) * 8, 1);
@@ -747,6 +759,16 @@ void rf_ran(U *out)
         for (int at = 0; at < thread_count; at++) out[word] |= threads[at].ran[word];
     }
 }
+
+#if SYMMETRIC
+/* The states of all orbits found. */
+U rf_whole(void)
+{
+    U whole = 0;
+    for (int at = 0; at < thread_count; at++) whole += threads[at].whole;
+    return whole;
+}
+#endif
 
 U rf_hash(const U *w) { return hash_of(w); }
 
