@@ -26,7 +26,8 @@ from refute.specs.machine.ir import (
     Stmt,
     When,
 )
-from refute.specs.machine.values import cardinality
+from refute.specs.machine.placing import some_value
+from refute.specs.machine.values import cardinality, pack_value
 
 Fresh = Callable[[str], str]
 NEVER = When(Expr("const", BOOL, (), False))
@@ -72,7 +73,16 @@ def joined(movers: Sequence[Mover], fresh: Fresh) -> tuple[Action, ...]:
 
 def solo(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
     """The body without a partner."""
-    return _replaced(body, lambda end: (dataclasses.replace(NEVER, line=end.line),))
+    return _replaced(body, _missed)
+
+
+def _missed(end: Meet) -> tuple[Stmt, ...]:
+    """An end that meets nobody: not enabled. What comes after never runs, but has its locals."""
+    never = dataclasses.replace(NEVER, line=end.line)
+    if not end.name:
+        return (never,)
+    unknown = Expr("const", end.type, (), pack_value(some_value(end.type)))
+    return (never, Assign(end.name, unknown, end.line))
 
 
 def _replaced(body: Sequence[Stmt], made: Callable[[Meet], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
@@ -93,7 +103,7 @@ def _pair(sender: Mover, receiver: Mover, var: str, named: bool, fresh: Fresh) -
     """The action of two movers that meet over a channel, if they ever can."""
     left, right = sender.action, _renamed(receiver.action, fresh)
     apart = _apart(sender, receiver, left.params, right.params)
-    if apart is None:
+    if apart is None or not (_can(left.body, var, "send") and _can(right.body, var, "receive")):
         return
     slots = [e for e in meets(left.body) if e.var == var and e.word == "send"]
     keys = [(fresh("key"), k.type) for k in slots[0].keys]
@@ -103,14 +113,14 @@ def _pair(sender: Mover, receiver: Mover, var: str, named: bool, fresh: Fresh) -
 
     def send(end: Meet) -> tuple[Stmt, ...]:
         if (end.var, end.word) != (var, "send") or end.value is None:
-            return (dataclasses.replace(NEVER, line=end.line),)
+            return _missed(end)
         known = [Assign(n, k, end.line) for (n, _), k in zip(keys, end.keys, strict=True)]
         checked = _checked(end.value, end.type, end.line)
         return (*known, *checked, Assign(message, end.value, end.line))
 
     def receive(end: Meet) -> tuple[Stmt, ...]:
         if (end.var, end.word) != (var, "receive"):
-            return (dataclasses.replace(NEVER, line=end.line),)
+            return _missed(end)
         same = [
             When(Expr("==", BOOL, (Expr("local", kind, (), n), k)), end.line)
             for (n, kind), k in zip(keys, end.keys, strict=True)
@@ -174,6 +184,11 @@ def _once(
 
     start = Assign(met, Expr("const", BOOL, (), False), line)
     return (start, *_replaced(body, noted), When(known, line))
+
+
+def _can(body: Sequence[Stmt], var: str, word: str) -> bool:
+    """Whether some way through a body meets once."""
+    return 1 in _counts(body, var, word)
 
 
 def _cut(body: Sequence[Stmt], var: str, word: str) -> tuple[Stmt, ...]:

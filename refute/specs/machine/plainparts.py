@@ -53,6 +53,20 @@ def called(machine: Any, name: str, live: Sequence[Any]) -> Any:
     return at._lose() if isinstance(at, Channel) else getattr(type(at), method)(at, *rest)
 
 
+def apart(
+    sender: tuple[str, tuple[Value, ...]],
+    receiver: tuple[str, tuple[Value, ...]],
+    processes: AbstractSet[str],
+) -> bool:
+    """Whether two steps may meet: of two parts, two processes, or two actions outside of parts."""
+    owners = [name.rpartition(".")[0] for name, _ in (sender, receiver)]
+    keys = owners[0].count("[]")
+    if owners[0] != owners[1] or sender[1][:keys] != receiver[1][:keys]:
+        return True
+    both = sender[0] in processes and receiver[0] in processes
+    return sender != receiver and (both or not owners[0])
+
+
 def may_stop(
     machine: Any,
     finished: AbstractSet[tuple[str, tuple[Value, ...]]],

@@ -21,7 +21,7 @@ from refute.specs.machine.handover import Meeting
 from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process, Property, Temporal
 from refute.specs.machine.language import Chooser, Running, running
 from refute.specs.machine.marks import Mark, mark_of
-from refute.specs.machine.plainparts import called, inside, may_stop
+from refute.specs.machine.plainparts import apart, called, inside, may_stop
 from refute.specs.machine.resolve import embed
 from refute.specs.machine.values import Value, domain, pack_value, unpack_value
 from refute.specs.machine.whole import ENDED
@@ -134,10 +134,13 @@ class PlainRun:
 
     def _meet(self, action: Action, params: Sequence[Value], live: list[Any], met: Meeting) -> None:
         """A rendezvous: the step that sends, then the one that receives."""
-        (sender, count), (receiver, _) = action.meets
-        self._move((sender, tuple(params[:count])), live[:count])
+        (name, count), (other, _) = action.meets
+        sender, receiver = (name, tuple(params[:count])), (other, tuple(params[count:]))
+        if not apart(sender, receiver, {a.name for a in self.ir.actions if a.place}):
+            raise Disabled
+        self._move(sender, live[:count])
         met.turn()
-        self._move((receiver, tuple(params[count:])), live[count:])
+        self._move(receiver, live[count:])
         met.end()
 
     def _move(self, move: Move, live: list[Any]) -> None:

@@ -1,0 +1,110 @@
+"""Machines made of parts mean what their classes do, to every engine.
+
+The plain search and the tree walk, on the IR, find as many states and steps as a search that runs
+the classes themselves; the native engine reports what the plain one does; traces play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import composed_machines as composed
+import pytest
+
+from refute.machine import Model
+from refute.specs.machine import whole
+from refute.specs.machine.ir import Expr, When
+from refute.specs.machine.play import Play
+from refute.specs.machine.types import Bool
+from refute.verifiers.model.confirm import Confirm
+from refute.verifiers.model.native.compiler import QUICK
+from refute.verifiers.model.native.here import native_search
+from refute.verifiers.model.search import Search
+from refute.verifiers.model.walking import walked
+
+MOST = 24  # states of a machine that is searched by running it
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds of tests are not kept with the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def built(seed: int, processes: bool, folder: Path) -> Model:
+    name = f"composed_{seed}_{processes}"
+    made: Model = composed.loaded(composed.source(seed, processes), folder, name).Whole.build()
+    return made
+
+
+def searched(model: Model) -> Search:
+    search = Search(model.ir)
+    search.advance(20.0)
+    return search
+
+
+def reported(search: Any) -> list[Any]:
+    found = search.report()
+    found["fired"] = sorted(found["fired"], key=str)
+    names = ("distinct", "generated", "depth", "hits", "fired", "silent", "unran")
+    return [found[name] for name in names]
+
+
+def counted(statistics: Any) -> tuple[Any, Any]:
+    return statistics["distinct"], statistics["generated"]
+
+
+@pytest.mark.parametrize("processes", [False, True], ids=["actions", "processes"])
+@pytest.mark.parametrize("first", range(0, 20, 10))
+def test_states_are_those_of_the_classes(first: int, processes: bool, tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(first, first + 10):
+        model = built(seed, processes, tmp_path)
+        counts = counted(searched(model).statistics())
+        assert counted(Confirm(model.ir).advance(20.0)) == counts, seed
+        if counts[0] <= MOST:
+            assert composed.Explored(model.cls, MOST).counts() == counts, seed
+            compared += counts[0] > 3
+    assert compared >= 4
+
+
+@pytest.mark.parametrize("seed", [3, 11, 17])
+def test_the_native_engine_reports_the_same(seed: int, tmp_path: Path) -> None:
+    for processes in (False, True):
+        model = built(seed, processes, tmp_path)
+        native = native_search(model.ir, flags=QUICK)
+        native.advance(20.0)
+        assert reported(native) == reported(searched(model))
+
+
+def test_traces_play_on_the_classes(tmp_path: Path) -> None:
+    met = 0
+    for seed in range(1, 40, 3):
+        model = built(seed, seed % 4 == 0, tmp_path)
+        report: Any = searched(model).report()
+        for trace in (*report["fired"], *report["hits"].values()):
+            case = trace["case"]
+            made = Play(model.cls, {}, case).judge()
+            assert made["broke"] is True
+            (walk,) = walked(model.ir.to_plain(), [case])
+            assert made["states"] == walk["states"]
+            met += " → " in str(trace["steps"])
+    assert met >= 3
+
+
+def test_a_loss_that_is_forgotten_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: lossy channels lose nothing in the IR."""
+    never = When(Expr("const", Bool(), (), False))
+    monkeypatch.setattr(whole, "lost", lambda build, place, calls, line: (never,))
+    wrong = 0
+    for seed in range(0, 24, 2):
+        model = built(seed, False, tmp_path)
+        counts = counted(searched(model).statistics())
+        wrong += counts[0] <= 5 and composed.Explored(model.cls, 12).counts() != counts
+    assert wrong >= 1
