@@ -3,9 +3,9 @@
     python benchmarks/bench_latency.py [ROUNDS]
 
 Every round runs each command once, so that all meet the same noise, and medians are shown: wall
-clock, and CPU seconds of all processes together. Verdicts and counts are asserted. Some plain Python
-runs in every round too: where it takes longer than usual, so does everything else, and the figures
-are those of a busy machine. Exit 1 when a bar is missed.
+clock, and CPU seconds of all processes together. Verdicts and counts are asserted. Some plain
+Python runs in every round too: where it takes longer than usual, so does everything else, and the
+figures are those of a busy machine. Exit 1 when a bar is missed.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from collections.abc import Sequence
@@ -79,10 +80,11 @@ def record(
 def environment(evidence: Sequence[Evidence]) -> dict[str, str]:
     """What the verdicts depend on besides the code."""
     isolation = sorted({e.isolation for e in evidence if e.isolation})
+    system = os.uname()  # platform.platform() would start a program to ask
     return {
         "refute": __version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "platform": platform.platform(),
+        "platform": f"{system.sysname}-{system.release}-{system.machine}",
         "isolation": "; ".join(isolation),
     }
 

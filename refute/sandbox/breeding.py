@@ -56,11 +56,12 @@ def _answer(
 
 
 def _preload(modules: Sequence[str]) -> None:
+    gc.disable()
     for name in modules:
         with contextlib.suppress(Exception):  # the worker that needs it says what is wrong
             importlib.import_module(name)
-    gc.collect()
     gc.freeze()  # a collection in a fork then leaves these pages shared
+    gc.enable()
 
 
 def _reaped(pid: int) -> dict[str, Any]:

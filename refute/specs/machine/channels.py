@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, overload
 
+from refute.frozen import frozen
 from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.errors import Disabled
 from refute.specs.machine.handover import Meeting
@@ -22,7 +23,7 @@ T = TypeVar("T")
 LOSE = "lose"  # the step that a lossy channel has of its own
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Kind:
     """How a channel behaves. capacity: a number, or arithmetic over constants in a string."""
 
@@ -32,7 +33,7 @@ class Kind:
     reordering: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Ends:
     """Where a live channel lies. name: of the variable in its machine; room: None is any number.
 

@@ -7,10 +7,10 @@ function runs; here it must still stand for what it stood for where the function
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from refute.frozen import frozen
 from refute.specs.machine.ir import Expr
 
 
@@ -29,7 +29,7 @@ class Inlined(Protocol):
         """What the names in sight stand for."""
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Closure:
     """A lambda or nested `def`, with what its names stood for."""
 
@@ -47,7 +47,7 @@ class Closure:
         return self.calls.closed(self.node, self.env, args)
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Passed:
     """A function that a helper was given: the expression, as its caller understands it."""
 

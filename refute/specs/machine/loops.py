@@ -8,10 +8,10 @@ carried as a sequence of at most one, so that no value has to stand for "none ye
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.expressions import BOOL, constant, number
@@ -23,7 +23,7 @@ NONE_YET = Expr("seq", t.SeqOf(t.NEVER, 0))
 ROUNDS = 6  # of looking for the types of what a loop carries
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Ways:
     """What comes after a body: at its end, on `break` and `continue`, with a returned value.
 

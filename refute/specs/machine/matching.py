@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Sequence
 
+from refute.frozen import frozen
 from refute.specs.machine.scope import MISSING, Scope
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Pattern:
     """What a pattern asks of its subject, and the names it gives to parts of it."""
 

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import BOOL
 from refute.specs.machine.ir import (
@@ -34,7 +35,7 @@ NEVER = When(Expr("const", BOOL, (), False))
 MAX_CHECKED = 10_000  # values of a type that a message is looked up in
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Mover:
     """An action that may meet another one. keys: how many of its parameters say which part it is.
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any, Generic, TypeVar, overload
 
 from refute.errors import UsageError
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.channels import Ends
 from refute.specs.machine.containers import Map, Seq
@@ -19,7 +20,7 @@ from refute.specs.machine.containers import Map, Seq
 T = TypeVar("T")
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Wire:
     """What a port is connected to.
 

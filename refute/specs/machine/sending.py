@@ -12,6 +12,7 @@ import dataclasses
 import typing
 from typing import TYPE_CHECKING
 
+from refute.frozen import frozen
 from refute.specs.machine import bags, views
 from refute.specs.machine import types as t
 from refute.specs.machine.channels import Channel, ChannelVar, Kind
@@ -28,7 +29,7 @@ SENDING = ("send", "receive")
 _QUESTIONS = (*SENDING, "count", "distinct")
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Place:
     """A channel of a variable, or, as long as `type` is a MapOf, several channels.
 

@@ -7,13 +7,13 @@ of a part is whatever the machine around it connects, put in place of the name.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 import types
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.channels import ChannelVar
 from refute.specs.machine.ir import Expr
@@ -93,7 +93,7 @@ def family(calls: Expressions, node: ast.expr) -> tuple[Seat, View] | None:
     return None
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Walk:
     """A walk through several parts. way: "values", "items" or "keys" of them."""
 

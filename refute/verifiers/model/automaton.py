@@ -8,16 +8,16 @@ comes to hold: infinitely many nodes do not ask for it, or have f.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
+from refute.frozen import frozen
 from refute.specs.machine.ir import LTL, Expr
 
 Formulas = frozenset[LTL]
 DUAL = {"always": "eventually", "eventually": "always", "and": "or", "or": "and"}
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Node:
     """must, must_not: bits of the predicates that hold, and that do not, in a state here.
 

@@ -14,6 +14,7 @@ from typing import Any
 from refute.budget import Budget, Clock
 from refute.errors import RefuteError
 from refute.evidence import Finding
+from refute.frozen import frozen
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Worker, open_worker
 from refute.specs.machine.ir import MachineIR
@@ -41,7 +42,7 @@ class Unfit(str):
     __slots__ = ()
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Judged:
     """hits: traces by property. undecided: why others are open. said: by property, how it was
     judged, where the native engine did it or did not. cpu_s: of workers that are gone."""

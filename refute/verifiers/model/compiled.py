@@ -9,11 +9,11 @@ costs nothing where there is no choice.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.ir import (
@@ -79,7 +79,7 @@ class Choices:
         return bool(self.trail)
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Instance:
     """One action or process with its parameters. chooses: whether it asks for choices."""
 
@@ -90,7 +90,7 @@ class Instance:
     chooses: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Predicate:
     """A property as a function of a state, or of a step's two.
 

@@ -8,7 +8,7 @@ with the IR.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
@@ -100,13 +100,3 @@ def _follow(meaning: Meaning, world: World, step: Mapping[str, Plain]) -> World 
     except Exception:
         return None
     return None
-
-
-def differences(plain: Sequence[Plain], meant: Sequence[Plain]) -> str:
-    """Where two runs of one trace part, in words; empty when they agree."""
-    for at, (left, right) in enumerate(zip(plain, meant, strict=False)):
-        if left != right:
-            return f"after {at} steps the class and its IR have different states"
-    if len(plain) != len(meant):
-        return f"the class goes {len(plain) - 1} steps, its IR {len(meant) - 1}"
-    return ""

@@ -10,9 +10,9 @@ has an edge to itself, for others may move while the machine does not: TLA's stu
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
+from refute.frozen import frozen
 from refute.verifiers.model.automaton import Automaton
 from refute.verifiers.model.components import components
 
@@ -20,7 +20,7 @@ Goal = tuple[str, int]  # "at", "kept", "weak" or "strong", and a pair's number 
 Way = list[tuple[int, int]]  # pairs, each with the conditions taken on the edge to it
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class StateGraph:
     """edges: (state, conditions taken) for each state; the rest as in `fairness.Graph`."""
 
@@ -31,7 +31,7 @@ class StateGraph:
     strong: int
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Lasso:
     """States from a start; from place `loop` on they are repeated, and the last is that one again.
 

@@ -7,17 +7,17 @@ whichever step the trace names (as in TLA, where an action is a relation of two 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from refute.frozen import frozen
 from refute.specs.machine.fairness import Fair, fairness
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.compiled import Compiled, State
 from refute.verifiers.model.search import Link, Search
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Condition:
     """instances: the numbers of its actions and processes; test: instead, of a step's two states.
 

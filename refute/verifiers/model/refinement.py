@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from refute.frozen import frozen
 from refute.specs.machine.fairness import Fair, fairness
 from refute.specs.machine.ir import LTL, Expr, MachineIR, Refinement
 from refute.specs.machine.types import Bool
@@ -22,7 +23,7 @@ from refute.verifiers.model.fairness import Graph, Masks
 ENABLED = Expr("const", Bool(), (), True)  # the predicate of `fair_formula`
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Departure:
     """Where a machine leaves what it refines.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from refute.frozen import frozen
 from refute.verifiers.model.automaton import Automaton
 from refute.verifiers.model.components import components
 
@@ -39,7 +39,7 @@ class _Goals(ctypes.Structure):
     _fields_ = [("at", _WORD), ("kept", _WORD), ("weak", _ROW), ("strong", _ROW)]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Source:
     """What is true in a state: nothing, the predicates of these numbers in a case, or whether a
     condition of the refined machine is enabled, which is then not taken."""
@@ -49,7 +49,7 @@ class Source:
     predicates: tuple[int, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Answer:
     """standing: the pair at which the machine may stay for ever; first: that of a fair set of
     `count` pairs which is nearest to a start; -1 for none. ever: the conditions enabled in it."""

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Sequence
-from importlib import resources
+from pathlib import Path
 
 from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process
 from refute.specs.machine.symmetry import Symmetry
@@ -106,8 +106,7 @@ def composed(file: str, head: Sequence[str], text: Steps) -> str:
 
 
 def _read(file: str) -> str:
-    folder = resources.files("refute.verifiers.model.native")
-    return folder.joinpath(file).read_text("utf-8")
+    return Path(__file__).with_name(file).read_text("utf-8")
 
 
 def _check_known(ir: MachineIR) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+from refute.frozen import frozen
 from refute.specs.machine import types as t
 from refute.specs.machine.errors import MOST_CALLS, MOST_ROUNDS
 from refute.specs.machine.ir import Expr
@@ -20,7 +21,7 @@ from refute.verifiers.model.native.text import LIMIT, RAISED, Place, Val
 Places = dict[str, tuple[t.Type, Place]]
 
 
-@dataclasses.dataclass(frozen=True)
+@frozen
 class Function:
     """A C function: its name, the names and types of its parameters, and what it gives."""
 
