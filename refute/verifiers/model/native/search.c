@@ -232,7 +232,7 @@ static void flush(Thread *t)
     U number = __atomic_fetch_add(&total, t->kept, __ATOMIC_RELAXED);
     for (int at = 0; at < t->kept; at++) put_state(number + at, t->batch[at], t->parents[at]);
     t->kept = 0;
-    if (number + BATCH >= room) pausing = 1;
+    if (number + outside + BATCH >= room) pausing = 1;
 }
 
 /* Keep a new state inside the constraint. With one word a batch at a time. */
@@ -247,7 +247,7 @@ static inline void keep(Thread *t, const Pending *p, U *slot)
     U number = __atomic_fetch_add(&total, 1, __ATOMIC_RELAXED);
     put_state(number, p->state, p->parent);
     publish(slot, p->hash, number);
-    if (number + BATCH >= room) pausing = 1;
+    if (number + outside + BATCH >= room) pausing = 1;
 }
 
 static void keep_outside(const Pending *p, U *slot)
