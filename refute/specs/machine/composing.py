@@ -55,6 +55,8 @@ def _seat(front: Declared, name: str, made: Part[Any], hint: Any) -> Seat:
         key_hint, inner = typing.get_args(inner)
         key = front.resolver.type_of(key_hint, refuse)
         domain(key)
+    if not (isinstance(made.cls, type) and hasattr(made.cls, "_admit")):
+        raise refuse(f"{made.cls!r} as a part", "a class that derives from Machine")
     if inner is not made.cls:
         raise refuse(f"{name}, declared as another class than {made.cls.__name__},", instead)
     seat = Seat(name, made.cls, key, line=front.line)
@@ -77,10 +79,10 @@ def _wire(front: Declared, seat: Seat, port: str, given: dict[str, Any]) -> Wire
     refuse = front.refuser(front.cls)
     source = given.get(port, front.members.get(port))
     if isinstance(source, types.FunctionType) and mark_of(source) is None:
-        return Wire("call", source)
+        return Wire("call", _function(front, seat, port, source))
     if isinstance(source, Var):
         return Wire(_way(front, seat, port, source), source.name)
-    if isinstance(source, Port):
+    if isinstance(source, Port | Const | Part):
         return Wire("member", source.name)
     hint = typing.get_args(seat.front.hints(seat.cls).get(port) or object)
     if port in given:
@@ -91,7 +93,20 @@ def _wire(front: Declared, seat: Seat, port: str, given: dict[str, Any]) -> Wire
         if mine == [port]:
             return Wire("key")
     what = f"the port {port} of {seat.name}, connected to nothing,"
-    raise refuse(what, f"part({seat.cls.__name__}, {port}=…), a variable or a function of self")
+    ways = "a variable, or a function of self"
+    if seat.key is not None:
+        ways += f" and the key: {port}=lambda self, key: key"
+    raise refuse(what, f"part({seat.cls.__name__}, {port}=…), {ways}")
+
+
+def _function(
+    front: Declared, seat: Seat, port: str, function: types.FunctionType
+) -> types.FunctionType:
+    wanted = ["self"] if seat.key is None else ["self", "key"]
+    if function.__code__.co_argcount != len(wanted):
+        what = f"the function for the port {port} of {seat.name}, with other arguments,"
+        raise front.refuser(function)(what, f"lambda {', '.join(wanted)}: …")
+    return function
 
 
 def _is_key(seat: Seat, port: str) -> bool:

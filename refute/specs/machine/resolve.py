@@ -24,6 +24,7 @@ from refute.specs.machine.annotations import (
     named_fields,
     unnamed,
 )
+from refute.specs.machine.channels import Channel
 from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.language import OrderedSort, Range, Sort, Upto
@@ -143,6 +144,9 @@ class Resolver:
             return self._union(annotation, refuse)
         if origin in (Set, Seq, Map, Bag, tuple):
             return self._container(origin, get_args(annotation), refuse)
+        if origin is Channel:
+            what = "a Channel in another type, or without channel(…)"
+            raise refuse(what, "c: Var[Channel[T]] = channel(capacity=…), or a Map of channels")
         if annotation is bool:
             return t.Bool()
         if annotation is int:

@@ -82,7 +82,7 @@ def channel_at(calls: Calls, node: ast.expr) -> Place | None:
         found = calls.scope.member(node.attr, state)
         if views.is_port(found):
             connected, inside = views.wired(calls, state, node.attr, node)
-            return channel_at(connected, inside)
+            return _connected(calls, node, state, channel_at(connected, inside))
         if not isinstance(found, ChannelVar):
             return None
         view = state if isinstance(state, views.View) else views.View.of(state, calls.build)
@@ -99,6 +99,26 @@ def channel_at(calls: Calls, node: ast.expr) -> Place | None:
     return None
 
 
+def _connected(calls: Calls, node: ast.Attribute, state: str, place: Place | None) -> Place | None:
+    """The channel of a port, if it is what the port was declared to be. Raises Unsupported."""
+    assert isinstance(state, views.View)
+    seat = state.build.seat
+    (hint,) = typing.get_args(seat.front.hints(seat.cls).get(node.attr)) or (None,)
+    if typing.get_origin(hint) is not Channel:
+        return place
+    shown = f"the port {node.attr} of {state.build.prefix.rstrip('.')}"
+    (message,) = typing.get_args(hint)
+    kind = seat.front.resolver.type_of(message, calls.scope.refuser(node))
+    if place is None or isinstance(place.type, t.MapOf):
+        found = "no channel" if place is None else "several channels"
+    elif place.message != kind:
+        found = f"a channel of {t.show(place.message)}, not {t.show(kind)}"
+    else:
+        return place
+    what = f"{shown}, connected to {found},"
+    raise calls.scope.refuse(node, what, f"part({seat.cls.__name__}, {node.attr}=a channel)")
+
+
 def asked(calls: Calls, node: ast.Call) -> Expr | None:
     """`len(c)`, `c.count(m)` and `c.distinct()` of a channel; None for anything else.
 
@@ -108,6 +128,7 @@ def asked(calls: Calls, node: ast.Call) -> Expr | None:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute() | ast.Subscript() as inside]):
             place = channel_at(calls, inside)
             if place is not None and not isinstance(place.type, t.MapOf):
+                _looked(calls, place, node)
                 return length(calls, place)
         case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in _QUESTIONS:
             place = channel_at(calls, base)
@@ -115,8 +136,15 @@ def asked(calls: Calls, node: ast.Call) -> Expr | None:
                 what = f"{name}() inside an expression"
                 raise calls.scope.refuse(node, what, "a statement of its own: m = c.receive()")
             if place is not None and not isinstance(place.type, t.MapOf):
+                _looked(calls, place, node)
                 return _answer(calls, place, node, name)
     return None
+
+
+def _looked(calls: Calls, place: Place, node: ast.AST) -> None:
+    if place.room == 0:
+        what = f"a look into {place.var}, which never holds a message,"
+        raise calls.scope.refuse(node, what, "a variable of the sender or the receiver")
 
 
 def _answer(calls: Calls, place: Place, node: ast.Call, name: str) -> Expr | None:

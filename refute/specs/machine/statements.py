@@ -113,6 +113,10 @@ class Statements:
             return sending.sent(self.calls, call, self.loops)
         if sending.is_transfer(self.calls, call, "receive"):
             return sending.received(self.calls, call, self.loops)[1]
+        if isinstance(call.func, ast.Attribute) and call.func.attr in sending.SENDING:
+            what = f"{ast.unparse(call.func)}(…), which is not about a channel of self,"
+            instead = "self.channel.send(…), of several self.net[key].send(…)"
+            raise self.scope.refuse(node, what, instead)
         if isinstance(call.func, ast.Attribute) and call.func.attr in MUTATORS:
             return [self._mutation(call, call.func, node)]
         if isinstance(call.func, ast.Attribute) and views.viewed(self.calls, call.func.value):

@@ -67,6 +67,10 @@ def viewed(calls: Expressions, node: ast.AST) -> str:
             seat, view = _seat(calls, base, name)
             if seat is not None and seat.key is None:
                 return View.of(view, seat.front.build, view.keys)
+            state = viewed(calls, base) if seat is None else ""
+            if state and isinstance(calls.scope.member(name, state), Port):
+                connected, inside = wired(calls, state, name, node)
+                return viewed(connected, inside)
         case ast.Subscript(value=ast.Attribute(value=base, attr=name), slice=key):
             seat, view = _seat(calls, base, name)
             if seat is not None and seat.key is not None:
@@ -149,6 +153,11 @@ def declared(calls: Expressions, node: ast.Attribute, state: str, found: Any) ->
         connected, inside = wired(calls, state, name, node)
         return connected.expr(inside)
     if isinstance(found, Part):
+        several = isinstance(build.seats.get(name), Seat) and build.seats[name].key is not None
+        if several:
+            what = f"{name}, several parts, as a value"
+            instead = f"self.{name}[key].x, or a comprehension: … for one in self.{name}.values()"
+            raise calls.scope.refuse(node, what, instead)
         what = f"the part {name} as a value"
         raise calls.scope.refuse(node, what, f"one of its variables, self.{name}.x")
     return None
