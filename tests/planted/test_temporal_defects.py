@@ -19,7 +19,8 @@ from refute.sandbox import Worker
 from refute.specs.machine.asking import find_machines
 from refute.specs.machine.play import Play
 from refute.verifiers import Progress
-from refute.verifiers.model.engine import ModelChecker, Searched
+from refute.verifiers.model.deciding import Searched
+from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.lasso import not_a_witness
 from refute.verifiers.model.liveness import Liveness
 

@@ -16,7 +16,6 @@ from refute.budget import Budget, Clock
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Finding, Scope
-from refute.frozen import frozen
 from refute.plain import Plain
 from refute.replay import HASH_SEEDS, Counterexample, Replayer, Step
 from refute.sandbox import Limits, Worker
@@ -24,47 +23,36 @@ from refute.sandbox.zygote import prepare_also
 from refute.site import Site
 from refute.specs.machine.asking import described
 from refute.specs.machine.ir import MachineIR
-from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
-from refute.specs.machine.symmetry import Symmetry
+from refute.specs.machine.statement import ALL_FIRE
 from refute.verifiers import Interrupted, Progress
 from refute.verifiers.model.behaviours import Behaviours, with_behaviours
+from refute.verifiers.model.certificate import Certificate
 from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.choice import Choice
+from refute.verifiers.model.deciding import (
+    Searched,
+    agreement,
+    cut,
+    needs_second,
+    small,
+    states_of,
+    temporal_props,
+    walked_through,
+)
 from refute.verifiers.model.exploring import NATIVE, Exploration, collisions, with_files
-from refute.verifiers.model.exploring import counted as _counted
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 from refute.verifiers.model.resuming import checkpoint_of
-from refute.verifiers.model.second import ALWAYS_SECOND, Second, open_blank
-from refute.verifiers.model.stating import expected, misstated, undecided, walks_taken
+from refute.verifiers.model.second import Second, open_blank
+from refute.verifiers.model.stating import expected, misstated, walks_taken
 from refute.verifiers.model.symmetric import chosen_symmetry, left_open
 
 NAME = "model checker"
 SECOND = "tree walk of the IR"
+TREE_WALK_MOST = 10_000  # states that the tree walk searches again for a verdict; else `closed`
 VERSION = "2"
 
 SEARCH = "refute.verifiers.model.search:open_search"
 REDUCED = "refute.verifiers.model.reduced:open_reduced"
-
-
-@frozen
-class Searched:
-    """What one search found. stopped: why it is not complete, empty when it is.
-
-    undecided: for properties without a trace, why they are not established.
-    behaviours: for properties of behaviours, how they were judged.
-    symmetry: of which permutations one state stands for those it leads to; None for no such search.
-    """
-
-    ir: MachineIR
-    report: Mapping[str, Plain]
-    stopped: str
-    cpu_s: float
-    wall_s: float
-    isolation: str
-    confirmed: Mapping[str, Plain] = dataclasses.field(default_factory=dict)
-    undecided: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    behaviours: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    symmetry: Symmetry | None = None
 
 
 class ModelChecker:
@@ -97,16 +85,27 @@ class ModelChecker:
         clock = budget.clock()
         try:
             ir = described(claims[0], site, Limits.from_budget(budget))
-            with Second(ir.to_plain(), budget, ahead=not self.choice.walks) as second:
-                searched, interrupted = self._searched(ir, claims, budget, clock, progress)
+            data = ir.to_plain()
+            with (
+                Certificate() as certificate,
+                Second(data, budget, ahead=not self.choice.walks) as second,
+            ):
+                searched, interrupted = self._searched(
+                    ir, claims, budget, clock, progress, certificate
+                )
                 proposed = [p for c in claims for p in self._proposed(c, searched)]
                 self._played = play_together(proposed, site, budget)
                 if not searched.stopped and (
-                    _small(searched.report) or _needs_second(claims, searched)
+                    small(searched.report) or needs_second(claims, searched)
                 ):
-                    confirmed = second.confirmed(clock, progress)
-                    searched = dataclasses.replace(searched, confirmed=confirmed)
-                cpu_s = searched.cpu_s + second.cpu_s
+                    if certificate.about is None:
+                        confirmed = second.confirmed(clock, progress)
+                    else:
+                        confirmed = certificate.confirmed(data, budget, clock, progress)
+                        interrupted |= certificate.interrupted
+                    said = certificate.said
+                    searched = dataclasses.replace(searched, confirmed=confirmed, confirming=said)
+                cpu_s = searched.cpu_s + second.cpu_s + certificate.cpu_s
                 searched = dataclasses.replace(searched, cpu_s=cpu_s, wall_s=clock.spent)
         except UsageError:
             raise
@@ -137,28 +136,36 @@ class ModelChecker:
         budget: Budget,
         clock: Clock,
         progress: Progress,
+        certificate: Certificate,
     ) -> tuple[Searched, bool]:
         """What was found, and whether the user stopped it."""
         symmetry = chosen_symmetry(ir, self.choice)
         open_properties = left_open(ir, symmetry)
         data = ir.to_plain()
         claim = claims[0]
+
+        def certify(report: Mapping[str, Plain]) -> bool:
+            large = states_of(report) > TREE_WALK_MOST and not report["raised"]
+            return large and needs_second(claims, Searched(ir, report, "", 0.0, 0.0, ""))
+
         constants = claim.statement.params["constants"]
         with (
             checkpoint_of(self.choice, claim.subject, constants, data) as kept,
             _worker(budget, kept) as worker,
         ):
-            exploration = Exploration(worker, data, budget, clock, progress, kept)
+            exploration = Exploration(
+                worker, data, budget, clock, progress, kept, certificate, certify
+            )
             report, stopped = self._explore(exploration)
             found = Searched(ir, report, stopped, worker.cpu_s, clock.spent, worker.isolation)
             found = dataclasses.replace(found, undecided=open_properties, symmetry=symmetry)
             if exploration.interrupted:
                 return found, True
-            if _temporal_props(claims, ir) and not self.choice.walks and symmetry is None:
+            if temporal_props(claims, ir) and not self.choice.walks and symmetry is None:
                 found = self._with_temporals(worker, found, budget, clock, progress)
             cpu_s = worker.cpu_s + found.report.get("cpu_s", 0.0)
-            cut = stopped or found.undecided.keys() - open_properties.keys()
-            if kept is not None and not cut:
+            ended_early = stopped or found.undecided.keys() - open_properties.keys()
+            if kept is not None and not ended_early:
                 kept.remove()
             return dataclasses.replace(found, cpu_s=cpu_s), False
 
@@ -185,11 +192,11 @@ class ModelChecker:
         if problem:
             return dataclasses.replace(self._unknown(problem), isolation=searched.isolation)
         cases = self._cases(prop, searched)
-        reason = "" if cases else _cut(prop, searched)
+        reason = "" if cases else cut(prop, searched)
         exhausted = not cases and not reason
         if claim.statement.existential:
             return self._existential(prop, searched, cases, reason, exhausted)
-        if not cases and _walked_through(prop, searched):
+        if not cases and walked_through(prop, searched):
             return self._made(searched, Verdict.SURVIVED, "", (), False)
         verdict = Verdict.EXHAUSTED if exhausted else Verdict.UNKNOWN
         if cases:
@@ -210,7 +217,7 @@ class ModelChecker:
         constraints = [p.name for p in ir.of_kind("constraint")]
         inside = f" within {', '.join(constraints)}" if constraints else ""
         walks = report.get("walks", 0)
-        states = f"all {_states(report)} reachable states"
+        states = f"all {states_of(report)} reachable states"
         if not exhausted:
             states = f"{walks} random walks" if walks else states[4:].replace("reachable ", "")
         if searched.symmetry is not None:
@@ -260,13 +267,15 @@ class ModelChecker:
     ) -> Finding:
         if cases or not exhausted:
             return self._made(searched, Verdict.UNKNOWN, reason or "shown", cases, exhausted)
-        agreed = _agreement(prop, searched)
+        agreed = agreement(prop, searched)
         silent = ", ".join(searched.report["silent"])
         what = f"never taken: {silent}" if prop == ALL_FIRE else f"{prop} holds in no state"
-        why = f"{what}, in all {_states(searched.report)} reachable states"
+        why = f"{what}, in all {states_of(searched.report)} reachable states"
         if not agreed:
             why += "; the second engine did not confirm this within the budget"
-        return self._made(searched, Verdict.UNKNOWN, why, (), True, SECOND if agreed else "")
+            why += f": {searched.confirming}" if searched.confirming else ""
+        by = str(searched.confirmed.get("by", SECOND)) if agreed else ""
+        return self._made(searched, Verdict.UNKNOWN, why, (), True, by)
 
     def _cases(self, prop: str, searched: Searched) -> tuple[Counterexample, ...]:
         """The counterexamples (or examples) for a property, as the search's traces."""
@@ -294,87 +303,3 @@ class ModelChecker:
 def _worker(budget: Budget, kept: Checkpoint | None) -> Worker:
     limits = Limits.from_budget(budget)
     return open_blank(limits) if kept is None else open_blank(with_files(limits), kept.fds)
-
-
-def _cut(prop: str, searched: Searched) -> str:
-    """Why the search does not decide a property it found no trace for; empty when it does."""
-    report = searched.report
-    if searched.stopped:
-        return undecided(prop, searched.ir, "walks" in report, searched.stopped)
-    if searched.confirmed and not _same_counts(searched):
-        theirs = _counted(searched.confirmed)
-        return f"a bug of refute: the engines disagree, {_counted(report)} against {theirs}"
-    if not report.get("distinct"):
-        return "vacuous: the machine has no initial state within its constraint"
-    if report["raised"] and prop != WELL_DEFINED:
-        return (
-            f"{report['raised']} steps or predicates raise or leave a type's range, and nothing "
-            "is known beyond them; see well_defined"
-        )
-    if prop in searched.undecided:
-        return searched.undecided[prop]
-    existential = prop == ALL_FIRE or prop in {p.name for p in searched.ir.of_kind("reachable")}
-    if existential and report["outside"]:
-        return f"not found, and the constraint cuts the search at {report['outside']} states"
-    if prop == ALL:
-        shown = {p.name for p in searched.ir.of_kind("reachable")} - set(report["hits"])
-        missing = [f"{name} is never reached" for name in sorted(shown)]
-        missing += [f"{name} never takes a step" for name in report["silent"]]
-        missing += [f"{name}: {why}" for name, why in searched.undecided.items()]
-        return "; ".join(missing)
-    return ""
-
-
-def _walked_through(prop: str, searched: Searched) -> bool:
-    """Whether random walks were taken that judged the property all along."""
-    report = searched.report
-    kinds = ("invariant", "transition", "observe")
-    judged = [p.name for k in kinds for p in searched.ir.of_kind(k)]
-    judged += [DEADLOCK_FREE, WELL_DEFINED]
-    return bool(report.get("walks")) and not report.get("raised") and prop in judged
-
-
-def _temporal_props(claims: Sequence[Claim], ir: MachineIR) -> bool:
-    """Whether some claim is about a temporal property or a refinement."""
-    known = {t.name for t in ir.temporals} | {r.name for r in ir.refinements}
-    props = {str(c.statement.params["prop"]) for c in claims}
-    return bool(known) and (ALL in props or bool(known & props))
-
-
-def _needs_second(claims: Sequence[Claim], searched: Searched) -> bool:
-    """Whether some claim is refuted by the search being complete."""
-    props = [str(c.statement.params["prop"]) for c in claims if c.statement.existential]
-    known = {p.name for p in searched.ir.of_kind("reachable")}
-    hits = searched.report.get("hits", {})
-    return any(
-        (p in known and p not in hits) or (p == ALL_FIRE and searched.report.get("silent"))
-        for p in props
-    )
-
-
-def _small(report: Mapping[str, Plain]) -> bool:
-    """Whether the second engine can repeat the whole search for next to nothing."""
-    return not report["raised"] and _states(report) <= ALWAYS_SECOND
-
-
-def _states(report: Mapping[str, Plain]) -> int:
-    """The states found; of a search up to permutations those of all orbits."""
-    return int(report.get("whole", report.get("distinct", 0)))
-
-
-def _same_counts(searched: Searched) -> bool:
-    """Whether both engines counted alike; the second one searches all states of orbits."""
-    first, second = searched.report, searched.confirmed
-    if "whole" in first:
-        return bool(first["whole"] == second["distinct"])
-    return all(second[n] == first[n] for n in ("distinct", "generated"))
-
-
-def _agreement(prop: str, searched: Searched) -> bool:
-    """Whether the second engine finished, with the same counts and without an example either."""
-    second, first = searched.confirmed, searched.report
-    if not second or not _same_counts(searched):
-        return False
-    if prop == ALL_FIRE:
-        return not set(first["silent"]) & set(second["fired"])
-    return prop not in second["reached"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from refute.errors import RefuteError, UsageError
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
 from refute.verifiers import Progress
+from refute.verifiers.model.certificate import Certificate
 from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.native.forms import Unsuited
@@ -82,8 +83,8 @@ class Unfit(str):
 class Exploration:
     """A search under a budget. worker: where the plain engine runs.
 
-    checkpoint: where it is kept; both workers have its descriptors. interrupted: the user asked it
-    to stop.
+    checkpoint: where it is kept; both workers have its descriptors. certificate: where a native
+    search leaves its states, if a report of it says so. interrupted: the user asked it to stop.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Exploration:
         clock: Clock,
         progress: Progress,
         checkpoint: Checkpoint | None = None,
+        certificate: Certificate | None = None,
+        certify: Callable[[Report], bool] = lambda _: False,
     ) -> None:
         self.worker = worker
         self.data = data
@@ -102,6 +105,8 @@ class Exploration:
         self.progress = progress
         self.native_cpu_s = 0.0
         self.checkpoint = checkpoint
+        self.certificate = certificate
+        self.certify = certify
         self.interrupted = False
         self.resumed = 0  # states that came from a checkpoint
         self.cores = min(MAX_CORES, os.cpu_count() or 1)
@@ -266,6 +271,8 @@ class Exploration:
         fds: tuple[int, ...] = ()
         if self.checkpoint is not None:
             limits, fds = with_files(limits), self.checkpoint.fds
+        if self.certificate is not None:
+            limits, fds = with_files(limits), (*fds, self.certificate.fd)
         with open_worker(library.parent, (library.name,), (".",), limits, fds=fds) as worker:
             yield worker
 
@@ -293,6 +300,8 @@ class Exploration:
         report, stopped = self._report(worker, made.value, counts, stopped)
         if choice.walks and not counts.get("full"):
             stopped = walked(counts, choice.depth)
+        if self.certificate is not None and not stopped and self.certify(report):
+            self.certificate.take(worker, made.value, self.clock)
         if report.get("disagrees"):
             stopped = f"a bug of refute: the engines disagree, {report['disagrees']}"
         return {**report, "engine": NATIVE, "native": "", "resumed": self.resumed}, stopped

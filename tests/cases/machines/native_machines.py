@@ -146,3 +146,28 @@ class Grows(Machine):
     @invariant
     def bounded(self) -> bool:
         return self.n < 1_000_000_000_000
+
+
+class Pairs(Machine):
+    """Tokens come and go in twos: an odd number is never reached, and `mend` never taken."""
+
+    at: Var[Map[Place, Annotated[int, Range(0, 5)]]] = var(each=0)
+
+    @action
+    def put(self, p: Place) -> None:
+        when(self.at[p] < 4)
+        self.at[p] += 2
+
+    @action
+    def take(self, p: Place) -> None:
+        when(self.at[p] > 1)
+        self.at[p] -= 2
+
+    @action
+    def mend(self, p: Place) -> None:
+        when(self.at[p] == 3)
+        self.at[p] -= 1
+
+    @reachable
+    def odd(self) -> bool:
+        return any(n % 2 == 1 for n in self.at.values())

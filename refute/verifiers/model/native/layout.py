@@ -227,6 +227,7 @@ class Layout:
             for name in {n for names in made.live.values() for n in names}:
                 self._width(f"{name.rpartition('.')[0]} of {made.process.name}", made.types[name])
             widths.append(array_width(len(made.members), made.width))
+        self.widths = tuple(widths)
         self.offsets, self.bits = _fitted(widths)
         self.words = max(1, -(-self.bits // WORD))
         if self.words > MAX_WORDS:

@@ -14,6 +14,7 @@
 
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdlib.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -865,5 +866,31 @@ int rf_continue(const Kept *k)
     zero_seen |= k->zero_seen;
     set_room();
     active = level_end > cursor + PARALLEL && wide_enough() ? thread_count : 1;
+    return 1;
+}
+
+static int by_words(const void *a, const void *b)
+{
+    const U *x = a, *y = b;
+    for (int at = 0; at < W; at++) if (x[at] != y[at]) return x[at] < y[at] ? -1 : 1;
+    return 0;
+}
+
+/* All states of a search that is over, in the order of their words: all first words, then all
+   second ones, and so on. The table is let go of for it. 0: no memory, or not all are held. */
+int rf_sorted(U *columns)
+{
+    if (!done_all || lost || walking || HASHED) return 0;
+    if (table) { munmap(table, buckets * 64); memory_used -= buckets * 64; }
+    table = 0; buckets = 0;
+    if (memory_used + total * 8 * W > memory_limit) return 0;
+    U bytes = total * 8 * W, *rows = pages(bytes);
+    if (!rows) return 0;
+    for (U at = 0; at < total; at++) memcpy(rows + at * W, state_at(at), 8 * W);
+    qsort(rows, total, 8 * W, by_words);
+    for (U at = 0; at < total; at++)
+        for (int word = 0; word < W; word++) columns[word * total + at] = rows[at * W + word];
+    munmap(rows, bytes);
+    memory_used -= bytes;
     return 1;
 }
