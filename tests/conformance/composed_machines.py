@@ -124,9 +124,15 @@ def loaded(text: str, folder: Path, name: str) -> ModuleType:
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(name, path)
-    assert isinstance(spec, ModuleSpec) and spec.loader is not None
+    assert spec is not None
+    return executed(spec)
+
+
+def executed(spec: ModuleSpec) -> ModuleType:
+    """The module of a spec."""
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 

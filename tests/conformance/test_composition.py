@@ -6,6 +6,7 @@ the classes themselves; the native engine reports what the plain one does; trace
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import composed_machines as composed
 import pytest
 
 from refute.machine import Model
+from refute.specs.library import all_reduce
 from refute.specs.machine import whole
 from refute.specs.machine.ir import Expr, When
 from refute.specs.machine.play import Play
@@ -24,6 +26,7 @@ from refute.verifiers.model.native.here import native_search
 from refute.verifiers.model.search import Search
 from refute.verifiers.model.walking import walked
 
+CASES = Path(__file__).parents[1] / "cases" / "machines"
 MOST = 24  # states of a machine that is searched by running it
 
 
@@ -70,6 +73,25 @@ def test_states_are_those_of_the_classes(first: int, processes: bool, tmp_path: 
             assert composed.Explored(model.cls, MOST).counts() == counts, seed
             compared += counts[0] > 3
     assert compared >= 4
+
+
+RINGS = [
+    ("RingAllReduce", {"N": 3}),
+    ("RingAllReduce", {"N": 4, "CAPACITY": 2}),
+    ("RendezvousAllReduce", {"N": 3}),
+    ("RendezvousAllReduce", {"N": 5, "ODD_FIRST": 1}),
+]
+
+
+@pytest.mark.parametrize(("name", "constants"), RINGS)
+def test_a_ring_is_the_one_written_by_hand(name: str, constants: dict[str, int]) -> None:
+    spec = importlib.util.spec_from_file_location("ring_by_hand", CASES / "ring_by_hand.py")
+    assert spec is not None
+    single = composed.executed(spec)
+    machines = [getattr(module, name).build(**constants) for module in (all_reduce, single)]
+    first, second = [searched(model) for model in machines]
+    assert first.statistics() == second.statistics()
+    assert set(first.hits) == set(second.hits)
 
 
 @pytest.mark.parametrize("seed", [3, 11, 17])

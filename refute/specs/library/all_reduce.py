@@ -12,133 +12,95 @@ wipe out what a faster one has written for the next round, and it takes three.
 
 from __future__ import annotations
 
-import enum
 from typing import Annotated, Self
 
 from refute.machine import (
+    Channel,
     Const,
     Machine,
     Map,
+    Part,
+    Port,
     Range,
-    Seq,
     Set,
     Steps,
-    Upto,
     Var,
-    action,
+    channel,
     const,
     every,
     invariant,
+    part,
+    port,
     process,
     reachable,
-    terminal,
     var,
     when,
 )
 
 Rank = Annotated[int, Range(0, "N - 1")]
-Round = Annotated[int, Range(0, "N - 1")]
 Iteration = Annotated[int, Range(0, "ROUNDS")]
 Buffer = Annotated[int, Range(0, "BUFFERS - 1")]
 
 
-class Next(enum.Enum):
-    """What a rank does next."""
-
-    SEND = enum.auto()
-    RECEIVE = enum.auto()
-
-
-class _Ring(Machine):
-    """What both rings share. ODD_FIRST: 1, odd ranks receive before they send."""
+class Worker(Machine):
+    """One rank of the ring. ODD_FIRST: 1, odd ranks receive before they send."""
 
     N: Const[int] = const()
     ODD_FIRST: Const[int] = const(0)
-    have: Var[Map[Rank, Set[Rank]]] = var(each=lambda rank: frozenset({rank}))
-    carry: Var[Map[Rank, Rank]] = var(each=lambda rank: rank)
-    arrived: Var[Map[Rank, Rank | None]] = var(each=None)
-    sent: Var[Map[Rank, Round]] = var(each=0)
-    received: Var[Map[Rank, Round]] = var(each=0)
+    me: Port[Rank] = port()
+    out: Port[Channel[Rank]] = port()
+    into: Port[Channel[Rank]] = port()
+    have: Var[Set[Rank]] = var(lambda rank: frozenset({rank}))
+    done: Var[bool] = var(False)
 
-    def follower(self, i: int) -> int:
-        """The next rank."""
-        return (i + 1) % self.N
+    @process
+    def rounds(self) -> Steps[Self]:
+        """In each round send on what came last, and receive."""
+        carry, left = self.me, self.N - 1
+        while True:
+            if self.ODD_FIRST == 1 and self.me % 2 == 1:
+                got = self.into.receive()
+                self.have.add(got)
+                self = yield
+                self.out.send(carry)
+            else:
+                self.out.send(carry)
+                self = yield
+                got = self.into.receive()
+                self.have.add(got)
+            carry = got
+            left -= 1
+            if left == 0:
+                self.done = True
+                return
+            self = yield
 
-    def next(self, i: int) -> Next | None:
-        """What rank i does next; None at the end."""
-        if self.received[i] == self.N - 1 and self.sent[i] == self.N - 1:
-            return None
-        receives = self.ODD_FIRST == 1 and i % 2 == 1
-        if self.sent[i] == self.received[i]:
-            return Next.RECEIVE if receives else Next.SEND
-        return Next.SEND if receives else Next.RECEIVE
 
-    @terminal
-    def done(self) -> bool:
-        """All rounds are over."""
-        return all(self.next(i) is None for i in every(Rank))
+class RingAllReduce(Machine):
+    """Links hold CAPACITY messages; a send waits for room, or, at 0, for its receive."""
+
+    N: Const[int] = const()
+    CAPACITY: Const[int] = const(1)
+    links: Var[Map[Rank, Channel[Rank]]] = channel(capacity="CAPACITY")
+    ranks: Part[Map[Rank, Worker]] = part(
+        Worker, out=lambda self, rank: self.links[(rank + 1) % self.N], into=links
+    )
 
     @invariant
     def complete(self) -> bool:
-        """At the end everybody has everything."""
-        return not self.done() or all(len(found) == self.N for found in self.have.values())
+        """Who is done has everything."""
+        return all(len(rank.have) == self.N for rank in self.ranks.values() if rank.done)
 
     @reachable
     def ends(self) -> bool:
         """The end can be reached."""
-        return self.done()
+        return all(rank.done for rank in self.ranks.values())
 
 
-class RingAllReduce(_Ring):
-    """Channels hold CAPACITY messages; a send waits for room."""
-
-    CAPACITY: Const[int] = const(1)
-    inbox: Var[Map[Rank, Annotated[Seq[Rank], Upto("CAPACITY")]]] = var(each=())
-
-    @action
-    def send(self, i: Rank) -> None:
-        """Put a contribution into the next rank's channel."""
-        when(self.next(i) == Next.SEND and len(self.inbox[self.follower(i)]) < self.CAPACITY)
-        self.inbox[self.follower(i)].append(self.carry[i])
-        self.sent[i] += 1
-        waiting = self.arrived[i]
-        if waiting is not None:
-            self.carry[i] = waiting
-            self.arrived[i] = None
-
-    @action
-    def receive(self, i: Rank) -> None:
-        """Take one from the own channel."""
-        when(self.next(i) == Next.RECEIVE and len(self.inbox[i]) > 0)
-        got = self.inbox[i][0]
-        self.inbox[i].pop(0)
-        self.have[i].add(got)
-        self.received[i] += 1
-        if self.sent[i] < self.received[i]:
-            self.arrived[i] = got
-        else:
-            self.carry[i] = got
-
-
-class RendezvousAllReduce(_Ring):
+class RendezvousAllReduce(RingAllReduce):
     """A send waits for its receive: both are one step."""
 
-    @action
-    def meet(self, i: Rank) -> None:
-        """Rank i sends and the next one receives."""
-        j = self.follower(i)
-        when(self.next(i) == Next.SEND and self.next(j) == Next.RECEIVE)
-        got, waiting = self.carry[i], self.arrived[i]
-        self.have[j].add(got)
-        self.sent[i] += 1
-        self.received[j] += 1
-        if waiting is not None:
-            self.carry[i] = waiting
-            self.arrived[i] = None
-        if self.sent[j] < self.received[j]:
-            self.arrived[j] = got
-        else:
-            self.carry[j] = got
+    CAPACITY: Const[int] = const(0)
 
 
 class OneShotAllReduce(Machine):
