@@ -23,11 +23,8 @@ from pathlib import Path
 from refute import plain
 from refute.frozen import frozen
 from refute.globs import matches
+from refute.listing import is_listed, listing
 
-SKIPPED_DIRECTORIES = frozenset(
-    {".git", ".hg", ".svn", ".refute", "__pycache__", "node_modules", ".tox", ".nox", ".mypy_cache"}
-    | {".ruff_cache", ".pytest_cache", ".hypothesis", ".eggs", "__pypackages__"}
-)
 _COMPUTED = frozenset(
     {"import_module", "__import__", "iter_modules", "walk_packages", "spec_from_file_location"}
     | {"run_module", "run_path", "exec", "eval", "SourceFileLoader", "find_spec"}
@@ -199,26 +196,7 @@ class _Index:
 
     @functools.cached_property
     def listing(self) -> tuple[str, ...]:
-        return tuple(sorted(self._walk("")))
-
-    def _walk(self, directory: str) -> Iterator[str]:
-        try:
-            entries = list(os.scandir(self.tree / directory))
-        except OSError:
-            return
-        names = {entry.name for entry in entries}
-        if directory and "pyvenv.cfg" in names:
-            return
-        if directory and ".git" in names:
-            yield directory  # another repository: named, so that it can be noted, but not entered
-            return
-        for entry in entries:
-            path = f"{directory}/{entry.name}" if directory else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in SKIPPED_DIRECTORIES:
-                    yield from self._walk(path)
-            elif entry.name != ".git" and (entry.is_symlink() or entry.is_file()):
-                yield path
+        return listing(self.tree)
 
     def names(self, directory: str) -> frozenset[str]:
         """The names in a directory of the tree; empty when there is no such directory."""
@@ -271,13 +249,20 @@ class _Index:
             self._closures[key] = self._closure(roots, references, globs)
         return self._closures[key]
 
+    def _covered(self, globs: tuple[str, ...]) -> list[str]:
+        """The files that match; the tree is not listed where all globs are names of files."""
+        names = [glob.removeprefix("./") for glob in globs]
+        if all(is_listed(self.tree, name) for name in names):
+            return names
+        return [p for p in self.listing if matches(p, globs)]
+
     def _closure(
         self, roots: tuple[str, ...], references: tuple[str, ...], globs: tuple[str, ...]
     ) -> Closure:
         modules = [r.partition(":")[0] for r in references if not r.startswith("cmd:")]
         resolver = _Resolver(self, roots)
         missing = [m for m in dict.fromkeys(modules) if not resolver.follow(m)]
-        covered = [p for p in self.listing if matches(p, globs)] if globs else []
+        covered = self._covered(globs) if globs else []
         if references:
             resolver.settle()
             if resolver.computed:

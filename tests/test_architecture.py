@@ -24,7 +24,7 @@ ROOT_EXPORTS = 12
 LAYERS: list[tuple[str, ...]] = [
     ("refute.errors", "refute.frozen", "refute.plain", "refute.budget", "refute.globs"),
     ("refute.claim", "refute.replay", "refute.evidence", "refute.record"),
-    ("refute.closure", "refute.claim_modules", "refute.sandbox", "refute.site"),
+    ("refute.listing", "refute.closure", "refute.claim_modules", "refute.sandbox", "refute.site"),
     ("refute.specs", "refute.machine"),
     ("refute.oracles", "refute.fuzz"),
     ("refute.verifiers",),

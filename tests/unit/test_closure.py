@@ -8,6 +8,7 @@ import pytest
 
 from refute.closure import closure_of, freeze, module_file, module_names, thaw, tree_files
 from refute.globs import matches
+from refute.listing import is_listed, listing
 
 ROOTS = (".", "src")
 
@@ -177,3 +178,18 @@ def test_a_frozen_tree_is_read_once(tmp_path: Path) -> None:
 )
 def test_globs(path: str, glob: str, expected: bool) -> None:
     assert matches(path, [glob]) is expected
+
+
+def test_a_file_named_by_a_glob_is_found_without_a_listing(tmp_path: Path) -> None:
+    folders = ("", "a/", "a/b/", "c/d/", ".venv/", "nested/", "node_modules/", "a/.git/")
+    make(tmp_path, {f"{folder}f.txt": "x" for folder in folders})
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("")
+    (tmp_path / "nested" / ".git").write_text("gitdir: elsewhere")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    (tmp_path / "loose").symlink_to(tmp_path / "f.txt")
+    named = [*(f"{folder}f.txt" for folder in folders), "a", "link/f.txt", "loose", "no.txt"]
+    named += ["a/../f.txt", "a//f.txt", "./f.txt", ".git", "f.*", ""]
+    files = listing(tmp_path)
+    assert "a" in files and "a/b/f.txt" not in files  # another repository
+    found = {p for p in named if is_listed(tmp_path, p)}
+    assert found == {p for p in files if p in named} - {"a"} == {"f.txt", "c/d/f.txt", "loose"}
