@@ -24,6 +24,7 @@ from refute.specs.library.prisoners import Prisoners
 from refute.specs.library.simple_regular import SimpleRegular
 from refute.specs.library.transaction_commit import TCommit
 from refute.specs.library.two_phase_commit import TwoPhase
+from refute.specs.library.voting import Voting
 from refute.verifiers.model.liveness import Liveness
 from refute.verifiers.model.search import Search
 
@@ -40,6 +41,7 @@ PUBLISHED = [
     (InnerFIFO.build(), 3864, 9660),
     (Paxos.build(), 3921, 23563),
     (AsyncTerminationDetection.build(N=4), 4097, 53271),
+    (Voting.build(MaxBallot=2), 6752, 41017),
     (AtomicCommitment.build(P=3), 54944, 218352),
     (SimpleRegular.build(N=8), 277726, 1454776),
 ]

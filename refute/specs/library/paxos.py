@@ -3,21 +3,20 @@
 Source: tlaplus/Examples, specifications/PaxosHowToWinATuringAward/Paxos.tla and MCPaxos.tla.
 Messages are never removed from the set of those sent. Quorums are the smallest majorities. That
 repository's manifest gives 3921 distinct states and 23563 generated for three acceptors, two
-values and ballots 0 and 1 (MCPaxosTiny).
+values and ballots 0 and 1 (MCPaxosTiny). Seen as votes, it does nothing that `voting.Voting` does
+not do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
 
 from refute.machine import (
     Const,
     Machine,
     Map,
-    Range,
     Set,
-    Sort,
     Var,
     action,
     any_of,
@@ -25,21 +24,11 @@ from refute.machine import (
     empty_set,
     invariant,
     reachable,
+    refines,
     var,
     when,
 )
-
-
-class Acceptor(Sort, size=3):
-    """Who votes."""
-
-
-class Value(Sort, size=2):
-    """What may be chosen."""
-
-
-Ballot = Annotated[int, Range(0, "MaxBallot")]
-Voted = Annotated[int, Range(-1, "MaxBallot")]
+from refute.specs.library.voting import Acceptor, Ballot, Joined, Value, Vote, Voting
 
 
 @dataclass(frozen=True)
@@ -55,7 +44,7 @@ class Phase1b:
 
     acc: Acceptor
     bal: Ballot
-    mbal: Voted
+    mbal: Joined
     mval: Value | None
 
 
@@ -80,8 +69,8 @@ class Paxos(Machine):
     """At most one value is chosen."""
 
     MaxBallot: Const[int] = const(1)
-    max_bal: Var[Map[Acceptor, Voted]] = var(each=-1)
-    max_vbal: Var[Map[Acceptor, Voted]] = var(each=-1)
+    max_bal: Var[Map[Acceptor, Joined]] = var(each=-1)
+    max_vbal: Var[Map[Acceptor, Joined]] = var(each=-1)
     max_val: Var[Map[Acceptor, Value | None]] = var(each=None)
     msgs: Var[Set[Phase1a | Phase1b | Phase2a | Phase2b]] = var(empty_set)
 
@@ -145,3 +134,16 @@ class Paxos(Machine):
     def can_choose(self) -> bool:
         """Some value can be chosen in the first ballot."""
         return any(self.chosen(0, v) for v in Value)
+
+    @refines(Voting)
+    def voting(self) -> Mapping[str, object]:
+        """A vote is cast where its message is sent; joining a ballot is a promise."""
+        return {
+            "votes": {
+                a: Set(
+                    Vote(m.bal, m.val) for m in self.msgs if isinstance(m, Phase2b) and m.acc == a
+                )
+                for a in Acceptor
+            },
+            "max_bal": self.max_bal,
+        }
