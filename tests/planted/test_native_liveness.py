@@ -17,6 +17,7 @@ from refute.check import check
 from refute.claim import Verdict
 from refute.evidence import Evidence
 from refute.machine import Machine
+from refute.specs.library.allocator import SchedulingAllocator
 from refute.specs.library.ewd840 import EWD840
 from refute.specs.machine.asking import find_machines
 from refute.verifiers.model.choice import Choice
@@ -160,3 +161,15 @@ def test_a_graph_that_the_budget_cuts_proves_nothing() -> None:
     native.cut("the budget ended")
     assert native.advance(5.0)["finished"]
     assert native.report()["ended"] == "the budget ended" and not native.hits
+
+
+def test_what_is_decided_stays_so_wherever_the_work_ends() -> None:
+    ir = SchedulingAllocator.build().ir
+    native = native_liveness(ir, flags=QUICK)
+    while not native.grown:
+        native.advance(5.0)
+    assert native.report()["judged"] == []
+    while native.at < 3:  # one for each client
+        native.advance(0.001)
+    assert "clients_will_return" in native.report()["judged"]
+    assert "simply" not in native.report()["judged"] or native.at == len(native.tasks)

@@ -141,7 +141,8 @@ class Behaviours:
             ended = stopped
         if ended and why:
             stopped = f"{stopped} (the native engine did not run: {why})"
-        undecided = {**(dict.fromkeys(self.names, stopped) if ended else {}), **found["reasons"]}
+        left = [name for name in self.names if name not in found.get("judged", ())] if ended else []
+        undecided = {**dict.fromkeys(left, stopped), **found["reasons"]}
         said = {}
         if engine == NATIVE:
             said = {name: _looked_at(found["products"].get(name), counts) for name in self.names}

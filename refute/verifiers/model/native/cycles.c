@@ -84,10 +84,11 @@ void rf_departed(U *out) { memcpy(out, departed, sizeof departed); }
 
 /* nodes: of the automaton; must, must_not: predicates; kept: promises; capable: whether a cycle
    through it can keep all promises; stays: whether it may follow itself; behind: offsets of next.
-   source: what is true in a state: nothing, atoms (of these numbers, in this case), or whether the
+   idle: a node, or none, at which a run may wait in any state for as long as it likes, and which
+   nothing else leads to. source: what is true in a state: nothing, atoms (of these numbers, in this case), or whether the
    refined machine enables a condition, which then is not taken. */
 typedef struct {
-    U nodes, promises, initials, source, given, atoms;
+    U nodes, promises, initials, idle, source, given, atoms;
     const U *must, *must_not, *kept, *capable, *stays, *behind, *next, *initial, *numbers;
 } Question;
 
@@ -101,7 +102,7 @@ typedef struct { U from, to; uint32_t region; } Work;
 static Question asked;
 static Room truths, numbers, pairs, indices, regions, frames, open_pairs, pool, work, shunned, came, queue;
 static U pair_count, reached, frame_count, open_count, pool_count, work_count, seen_edges;
-static U root_at, root_end, best_count, best_ever[CW];
+static U root_at, root_end, child, best_count, best_ever[CW];
 static uint32_t standing, best, best_region, region, region_count, ticked, raised_at;
 static int phase, above_ended;
 
@@ -143,11 +144,25 @@ static int meet(uint32_t state, uint32_t node, uint32_t parent)
     return 1;
 }
 
+/* Meet all that is behind a pair with the idle node. Such pairs come in the order of their states, and
+   what is behind an edge to a state that another one led to first is known by now. */
+static int waited(uint32_t at, Pair pair)
+{
+    U from = asked.behind[pair.node], to = asked.behind[pair.node + 1];
+    for (U n = from; n < to; n++)
+        if (!meet(pair.state, (uint32_t)asked.next[n], at)) return 0;
+    for (; child < total && AT(uint32_t, parents, child) == pair.state; child++, seen_edges++)
+        for (U n = from; n < to; n++)
+            if (!meet((uint32_t)child, (uint32_t)asked.next[n], at)) return 0;
+    return 1;
+}
+
 /* Meet all that is behind a pair; the state's edge to itself comes first. */
 static int opened(uint32_t at)
 {
     Pair pair = AT(Pair, pairs, at);
     Row row = AT(Row, rows, pair.state);
+    if (pair.node == asked.idle) return waited(at, pair);
     U from = asked.behind[pair.node], to = asked.behind[pair.node + 1];
     for (U n = from; n < to; n++)
         if (!meet(pair.state, (uint32_t)asked.next[n], at)) return 0;
@@ -183,6 +198,7 @@ int rf_ask(const Question *question)
     pair_count = reached = frame_count = open_count = pool_count = work_count = seen_edges = 0;
     standing = best = raised_at = NONE;
     region_count = phase = 0;
+    child = start_count;
     Room *cleared[] = {&truths, &numbers, &shunned, &indices, &regions};
     for (int at = 0; at < 5; at++) emptied(cleared[at]);
     if (!roomy(&numbers, (U)total * asked.nodes * 4 + 8)) return 0;
@@ -229,7 +245,7 @@ static inline int onward(uint32_t pair, uint32_t *edge, uint32_t *next, uint32_t
 static int judged(const uint32_t *members, U count, uint32_t own, U *missing, U *ever)
 {
     U always[CW], taken[CW], kept = 0;
-    int moves = 0;
+    int moves = count == 1 && asked.stays[AT(Pair, pairs, *members).node];
     memset(always, 255, sizeof always);
     memset(taken, 0, sizeof taken);
     memset(ever, 0, sizeof taken);
@@ -238,7 +254,7 @@ static int judged(const uint32_t *members, U count, uint32_t own, U *missing, U 
         for (int w = 0; w < CW; w++) { always[w] &= enabled[w]; ever[w] |= enabled[w]; }
         kept |= asked.kept[AT(Pair, pairs, members[at]).node];
         uint32_t edge = 0, next = 0, to, label;
-        while (onward(members[at], &edge, &next, &to, &label)) {
+        while (count > 1 && onward(members[at], &edge, &next, &to, &label)) {
             if (AT(uint32_t, regions, to) != own) continue;
             moves = 1;
             if (label) for (int w = 0; w < CW; w++) taken[w] |= words_of(label)[w];

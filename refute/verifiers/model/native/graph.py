@@ -19,11 +19,12 @@ _WORD = ctypes.c_ulonglong
 _NUMBER = ctypes.c_uint32
 _ROW = ctypes.POINTER(_WORD)
 _TABLES = ["must", "must_not", "kept", "capable", "stays", "behind", "next", "initial", "numbers"]
+_NUMBERS = ("nodes", "promises", "initials", "idle", "source", "given", "atoms")
 
 
 class _Question(ctypes.Structure):
     _fields_ = [
-        *((n, _WORD) for n in ("nodes", "promises", "initials", "source", "given", "atoms")),
+        *((n, _WORD) for n in _NUMBERS),
         *((n, _ROW) for n in _TABLES),
     ]
 
@@ -169,6 +170,7 @@ class Asking(GraphLibrary):
             len(automaton.nodes),
             (1 << len(automaton.promises)) - 1,
             len(automaton.initial),
+            _idle(automaton),
             source.kind,
             source.given,
             len(source.predicates),
@@ -219,6 +221,16 @@ class Asking(GraphLibrary):
         goals = _Goals(at + 1, kept, *rows)
         length = self.c.rf_nearest(start, ctypes.byref(goals), out, most + 2)
         return [(out[2 * n], out[2 * n + 1]) for n in range(length)][::-1]
+
+
+def _idle(automaton: Automaton) -> int:
+    """A node that a run may begin at and stay at in any state, and that nothing else leads to."""
+    for at in automaton.initial:
+        node = automaton.nodes[at]
+        before = [n for n in range(len(automaton.nodes)) if at in automaton.next(n)]
+        if not node.must | node.must_not and before == [at]:
+            return at
+    return NONE
 
 
 def _tables(automaton: Automaton) -> dict[str, list[int]]:

@@ -5,7 +5,8 @@ property and takes it apart. What it finds is a row of states; the plain engine 
 between them, so that a trace is found twice before it is replayed. What the library cannot hold or
 compute is left to the plain engine.
 
-A conjunction is judged part by part: a run breaks it if it breaks one of them.
+A conjunction is judged part by part: a run breaks it if it breaks one of them, and the shortest
+such run is shown.
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ class NativeLiveness:
         self.tasks = list(self._tasks())
         self.at = 0
         self.hits: dict[str, Plain] = {}
+        self._broken_in: dict[str, tuple[Any, ...]] = {}  # the parameters of a hit
         self.reasons: dict[str, str] = {}
         self.products: dict[str, list[int]] = {}
         self.unfit = False  # it met what it cannot hold or compute
@@ -181,10 +183,22 @@ class NativeLiveness:
         """As the plain engine; products: name → how many pairs and edges were looked at.
 
         disagrees: what the plain engine did not find again. ended: why the graph was cut.
+        judged: the properties that are decided, wherever the work ended.
         """
         found: dict[str, Plain] = {"hits": self.hits, "reasons": self.reasons}
-        more = {"products": self.products, "disagrees": self.disagrees, "ended": self.ended}
+        more: dict[str, Plain] = {
+            "products": self.products,
+            "disagrees": self.disagrees,
+            "ended": self.ended,
+        }
+        more["judged"] = self._decided()
         return {**found, **more}
+
+    def _decided(self) -> list[str]:
+        if not self.grown or self.ended or self._may_be_vacuous():
+            return []
+        left = {task.name for task in self.tasks[self.at :]}
+        return [name for name in dict.fromkeys(t.name for t in self.tasks) if name not in left]
 
     def _share_memory(self) -> None:
         libraries = [self.library, *self.above]
@@ -204,7 +218,8 @@ class NativeLiveness:
         """Whether the task is done."""
         if not task.name and not self._may_be_vacuous():
             return True
-        if task.name in self.hits or (task.refinement >= 0 and task.name in self.reasons):
+        known = self._broken_in.get(task.name, task.params) != task.params
+        if known or (task.refinement >= 0 and task.name in {*self.hits, *self.reasons}):
             return True
         above = self.above[task.refinement] if task.refinement >= 0 else None
         if task.automaton is None and above is not None:
@@ -260,8 +275,15 @@ class NativeLiveness:
                 left = open_to_vacuity(self.ir, self.hits)
                 self.reasons.update(dict.fromkeys(left, vacuous(self.ir)))
         elif task.name:
-            self.hits[task.name] = self._broken(task, self._lasso(task.automaton, found))
+            self._keep(task, self._broken(task, self._lasso(task.automaton, found)))
         return True
+
+    def _keep(self, task: Task, trace: Plain) -> None:
+        """Keep the shortest of the parts that break a property with the same parameters."""
+        self._broken_in[task.name] = task.params
+        known = self.hits.get(task.name)
+        if known is None or len(trace["steps"]) < len(known["steps"]):
+            self.hits[task.name] = trace
 
     def _may_be_vacuous(self) -> bool:
         outside = self.library.counts()["outside"]
