@@ -154,6 +154,21 @@ def test_memory_that_ends_is_unknown_with_what_was_covered() -> None:
     assert found["left"] > 0 and found["bytes"] < 4 * 2**20
 
 
+def test_states_without_a_number_left_are_no_lack_of_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = building.program
+    monkeypatch.setattr(
+        building,
+        "program",
+        lambda *given: program(*given).replace("MOST_STATES 0xf0000000u", "MOST_STATES 3000u"),
+    )
+    evidence = judged("Tokens", ("bounded",))["bounded"]
+    assert evidence.verdict is Verdict.UNKNOWN
+    assert "can number 4 billion states, and ended after" in evidence.reason
+    assert 1000 < evidence.tried < 4096
+
+
 def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
     evidence = judged("Endless", ("always",), budget=Budget(cpu_s=2.0, wall_s=60.0))["always"]
     assert evidence.verdict is Verdict.UNKNOWN and searched_by(evidence) == NATIVE

@@ -17,13 +17,12 @@ from refute.budget import Budget, Clock
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Outcome, Worker
 from refute.verifiers import Progress
-from refute.verifiers.model.second import CPU_SHARE, open_blank
+from refute.verifiers.model.second import CPU_SHARE, open_blank, usable_cores
 from refute.verifiers.patience import patience
 
 OPEN = "refute.verifiers.model.closed:open_closed"
 CERTIFY = "refute.verifiers.model.native.certifying:certify"
 BY = "closure of the native engine's states under the plain engine's steps"
-MOST_WORKERS = 16
 PART = 1_000  # states that a worker judges at a time
 TELL_S = 0.5
 SPARE_S = 1.0  # of the clock, left to what comes afterwards
@@ -61,7 +60,7 @@ class Certificate:
         """
         count = int(self.about["count"])
         self._parts = iter(range(0, count, PART))
-        workers = min(os.cpu_count() or 1, MOST_WORKERS, 1 + count // PART)
+        workers = min(usable_cores(), 1 + count // PART)
         with ThreadPoolExecutor(workers) as pool, patience() as signals:
             running = [pool.submit(self._judge, data, budget, count) for _ in range(workers)]
             while wait(running, TELL_S).not_done:

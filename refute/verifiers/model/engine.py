@@ -102,7 +102,7 @@ class ModelChecker:
                         confirmed = second.confirmed(clock, progress)
                     else:
                         confirmed = certificate.confirmed(data, budget, clock, progress)
-                        interrupted |= certificate.interrupted
+                    interrupted |= certificate.interrupted or second.interrupted
                     said = certificate.said
                     searched = dataclasses.replace(searched, confirmed=confirmed, confirming=said)
                 cpu_s = searched.cpu_s + second.cpu_s + certificate.cpu_s

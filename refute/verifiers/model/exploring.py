@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.pace import Pace
 from refute.verifiers.model.resuming import Kept
+from refute.verifiers.model.second import usable_cores
 from refute.verifiers.model.symmetric import searched_states
 from refute.verifiers.patience import patience
 from refute.verifiers.registry import load
@@ -41,7 +41,11 @@ BUILDER = "refute.verifiers.model.native.building:Builder"
 SLICE_S = 0.5
 PLAIN_FIRST_S = 0.3  # of searching, after which the native engine is asked
 SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and replays
-MAX_CORES = 16
+MAX_CORES = 64  # as in search.c
+UNHELD = (
+    "what it cannot hold (a value without room in a packed state, a step with more than 64 "
+    "choices, or a state with more successors than its table has slots)"
+)
 
 Report = Mapping[str, Plain]
 
@@ -109,7 +113,7 @@ class Exploration:
         self.certify = certify
         self.interrupted = False
         self.resumed = 0  # states that came from a checkpoint
-        self.cores = min(MAX_CORES, os.cpu_count() or 1)
+        self.cores = min(MAX_CORES, usable_cores())
         self._pace = Pace()
 
     def run(self, search: str, choice: Choice) -> tuple[Report, str]:
@@ -211,8 +215,11 @@ class Exploration:
         left = f"after {counted(counts)}, {counts['left']} to expand"
         if self.interrupted and not counts["finished"]:
             return f"interrupted {left}"
+        if counts.get("unnumbered"):
+            return f"a native search can number 4 billion states, and ended {left}"
         if counts.get("full"):
-            return f"memory ended {left}"
+            used = f" at {counts['memory'] / 2**20:,.0f} MiB" if "memory" in counts else ""
+            return f"memory ended{used} {left}"
         cpu_s = self.worker.cpu_s
         if worker is not self.worker:
             cpu_s += worker.cpu_s / self.cores
@@ -296,7 +303,7 @@ class Exploration:
         if counts.get("unfit"):
             if self.checkpoint is not None:
                 self.checkpoint.forget()
-            return Unfit(f"after {counted(counts)} it met what it cannot hold")
+            return Unfit(f"after {counted(counts)} it met {UNHELD}")
         report, stopped = self._report(worker, made.value, counts, stopped)
         if choice.walks and not counts.get("full"):
             stopped = walked(counts, choice.depth)

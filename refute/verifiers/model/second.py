@@ -19,6 +19,7 @@ from refute.errors import RefuteError
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
 from refute.verifiers import Progress
+from refute.verifiers.patience import patience
 
 CONFIRM = "refute.verifiers.model.confirm:open_confirm"
 ALWAYS_SECOND = 500  # distinct states up to which the second engine repeats every search
@@ -40,9 +41,10 @@ class Second:
         self._made: Handle | None = None
         self._counts: Report = {}
         self._failed = False
+        self.interrupted = False  # the user asked it to stop
         self._stopped = False
         self._thread: threading.Thread | None = None
-        if ahead and _several_cores():
+        if ahead and usable_cores() > 1:
             self._thread = threading.Thread(target=self._go_ahead, daemon=True)
             self._thread.start()
 
@@ -52,11 +54,15 @@ class Second:
             self._thread.join(max(clock.left, 0.0))
             if self._thread.is_alive():
                 self._stop()
-        while not self._failed and not self._counts.get("finished"):
-            if self.cpu_s > CPU_SHARE * self._budget.cpu_s or clock.left < 1:
-                return {}
-            self._advance(SLICE_S)
-            progress(f"second engine: {self._counts.get('distinct', 0)} states")
+        with patience() as signals:
+            while not self._failed and not self._counts.get("finished"):
+                if signals.asked:
+                    self.interrupted = True
+                    return {}
+                if self.cpu_s > CPU_SHARE * self._budget.cpu_s or clock.left < 1:
+                    return {}
+                self._advance(SLICE_S)
+                progress(f"second engine: {self._counts.get('distinct', 0)} states")
         return {} if self._failed else self._counts
 
     @property
@@ -120,6 +126,7 @@ def open_blank(limits: Limits, fds: Sequence[int] = ()) -> Worker:
     return open_worker(Path(os.sep), (), (".",), limits, fds=fds)
 
 
-def _several_cores() -> bool:
+def usable_cores() -> int:
+    """How many cores this process may run on."""
     usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    return (len(usable) or os.cpu_count() or 1) > 1
+    return len(usable) or os.cpu_count() or 1

@@ -26,6 +26,7 @@ enum { RING = 32, BATCH = 256, CHUNK = 128, PICKS = 64, SEGMENT = 65536, SEGMENT
 enum { PARALLEL = 2048 }; /* states of a level from which on threads share it */
 #define NOBODY 0xffffffffu
 #define MAX_THREADS 64
+#define MOST_STATES 0xf0000000u /* their numbers have 32 bits */
 
 /*CONSTANTS*/
 
@@ -626,7 +627,8 @@ static void make_room(void)
     U margin = BATCH * (U)(thread_count + 1);
     if (HASHED) set_room(); /* states were let go of */
     if (total + outside + margin < room) return;
-    if (total + outside + margin >= 0xf0000000u || !grow()) { full = 1; return; }
+    if (total + outside + margin >= MOST_STATES) { full = 2; return; }
+    if (!grow()) { full = 1; return; }
     set_room();
     if (total + outside + margin >= room) full = 1;
 }
