@@ -228,13 +228,18 @@ class Draw:
                 "self.m = {x: 1 if x == a else 0 for x in A}",
                 "self.d[c] = any_of(subsets(A))",
                 "self.q = any_of(permutations([c, C.X]))",
+                "k = self.i = self.m[a]",
+                "c = self.q.pop(0)",
+                "del self.q[-1]",
+                "c, *_ = self.q",
+                "self.m[a] //= k",
             ]
         )
 
     def body(self, depth: int, in_for: bool = False) -> list[str]:
         lines: list[str] = []
         for _ in range(self.random.randrange(1, 4)):
-            form = self.random.randrange(8)
+            form = self.random.randrange(9)
             if form == 0:
                 lines.append(f"when({self.boolean()})")
             elif form == 1 and depth:
@@ -242,11 +247,14 @@ class Draw:
                 lines += ["else:", *indented(self.body(depth - 1, in_for))]
             elif form == 2 and depth:
                 lines += ["for a in A:", *indented(self.body(0, True))]
+            elif form == 4 and depth:
+                lines += [f"while {self.boolean()}:", *indented(self.body(0, True)), "    k += 1"]
+                lines += ["    if k > 3:", "        break", "else:", "    self.b = True"]
             elif form == 3 and in_for:
                 lines += [f"if {self.boolean()}:", f"    {self.pick(['break', 'continue'])}"]
             else:
                 line = self.simple()
-                lines.append(line if not (in_for and "any_of" in line) else "self.b = True")
+                lines.append(line)
         return lines
 
     def machine(self) -> str:
@@ -260,6 +268,10 @@ class Draw:
         lines += ["    while True:", *first, "        self = yield", *second]
         lines += [f"        if {self.boolean()}:", f"            {self.pick(['return', 'break'])}"]
         lines += ["        self = yield"]
+        lines += [f"        for y in {self.pick(['A', 'self.d[c]', 'list(self.m.items())'])}:"]
+        lines += [f"            if {self.boolean()}:"]
+        lines += [f"                {self.pick(['break', 'continue', 'self = yield'])}"]
+        lines += ["            self.i = (self.i + 1) % 4", "            self = yield"]
         lines += ["@invariant", "def holds(self, a: A, c: C) -> bool:", "    k = 1"]
         lines += [f"    return {self.boolean()}"]
         return textwrap.indent("\n".join(lines), "    ")
@@ -373,6 +385,7 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("bags", "Network"),
         ("own_values", "Tags"),
         ("own_values", "Records"),
+        ("long_steps", "Loops"),
     ],
 )
 def test_written_machines_mean_the_same(name: str, machine: str) -> None:

@@ -174,6 +174,7 @@ def planted() -> list[Model]:
         "bags",
         "large_types",
         "own_values",
+        "long_steps",
     ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None

@@ -14,7 +14,17 @@ import typing
 from collections.abc import Sequence
 from typing import Any
 
-from refute.specs.machine import bags, functions, language, methods, records, sending, sugar, views
+from refute.specs.machine import (
+    bags,
+    functions,
+    inherited,
+    language,
+    methods,
+    records,
+    sending,
+    sugar,
+    views,
+)
 from refute.specs.machine import types as t
 from refute.specs.machine.annotations import named_fields
 from refute.specs.machine.closures import Closure, Passed
@@ -45,6 +55,10 @@ class Calls(Inlining):
         if of_channel is not None:
             return of_channel
         if isinstance(node.func, ast.Attribute):
+            over = inherited.overridden(self, node.func)
+            if over is not None:
+                function, view = over
+                return self.inline(function, self.arguments(function, node, True), view, node)
             state = views.viewed(self, node.func.value)
             if state:
                 return self._own_call(node, node.func.attr, state)

@@ -196,10 +196,16 @@ class Seq(tuple[E, ...]):
         """Write the sequence with the elements at its end."""
         self._home((*self, *elements))
 
-    def pop(self, at: int = -1) -> None:
-        """Write the sequence without one element; read it before. IndexError when absent."""
+    def pop(self, at: int = -1) -> E:
+        """Write the sequence without one element, and give that. IndexError when absent."""
         items = list(self)
-        items.pop(at)
+        taken = items.pop(at)
+        self._home(tuple(items))
+        return taken
+
+    def __delitem__(self, key: SupportsIndex) -> None:
+        items = list(self)
+        del items[key]
         self._home(tuple(items))
 
     def clear(self) -> None:

@@ -121,11 +121,15 @@ class For:
 
 @frozen
 class While:
-    """A loop of a process; every round passes a yield. Only before lowering to blocks."""
+    """A loop of a process, with a yield. Only before lowering to blocks.
+
+    bounded: it ends by itself; in any other every round passes a yield.
+    """
 
     condition: Expr
     body: tuple[Stmt, ...]
     line: int = 0
+    bounded: bool = False
 
 
 @frozen

@@ -80,6 +80,7 @@ class Lowering:
         self.place = place
         self.params = params
         self.blocks: list[Block | None] = []
+        self.onward: set[int] = set()  # blocks that end a round of a bounded loop
 
     def new(self, block: Block | None) -> int:
         """The number of a new block."""
@@ -118,8 +119,12 @@ class Lowering:
                 return self.new(Block((), Branch(stmt.condition, *ways)))
             case While():
                 head = self.new(None)
-                inner = {**targets, "break": then, "continue": head}
-                body = self.sequence(stmt.body, head, inner)
+                again = head
+                if stmt.bounded:
+                    again = self.new(Block((), Jump(head)))
+                    self.onward.add(again)
+                inner = {**targets, "break": then, "continue": again}
+                body = self.sequence(stmt.body, again, inner)
                 constant = stmt.condition.op == "const" and stmt.condition.data is True
                 end = Jump(body) if constant else Branch(stmt.condition, body, then)
                 self.blocks[head] = Block((), end)
@@ -129,6 +134,7 @@ class Lowering:
     def _tidy(self, entry: int) -> tuple[tuple[Block, ...], int]:
         """Follow empty jumps, refuse rounds without a yield, drop what is not reached."""
         made = [b for b in self.blocks if b is not None]
+        self._refuse_rounds(made)
         start = self._through(made, entry)
         numbers: dict[int, int] = {}
         queue = [start]
@@ -144,7 +150,6 @@ class Lowering:
             if self._through(made, n) in numbers
         }
         blocks = tuple(Block(made[n].body, _renamed(made[n].end, rename)) for n in numbers)
-        self._refuse_rounds(blocks)
         return _with_live(blocks, self.params), numbers[start]
 
     def _through(self, blocks: list[Block], at: int) -> int:
@@ -156,12 +161,12 @@ class Lowering:
             at = _next(blocks[at].end)[0]
         return at
 
-    def _refuse_rounds(self, blocks: tuple[Block, ...]) -> None:
+    def _refuse_rounds(self, blocks: list[Block]) -> None:
         state = [0] * len(blocks)
 
         def visit(at: int) -> None:
             state[at] = 1
-            if not isinstance(blocks[at].end, Yield):
+            if not isinstance(blocks[at].end, Yield) and at not in self.onward:
                 for n in _next(blocks[at].end):
                     if state[n] == 1:
                         raise self._round()

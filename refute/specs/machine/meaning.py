@@ -205,17 +205,21 @@ class Meaning:
                 raise UnreadableInput(f"{type(stmt).__name__} was not lowered", thing="machine")
 
     def _loop(self, stmt: For, items: list[Value], way: _Way) -> Iterator[_Way]:
-        if not items:
-            yield way
-            return
-        bound = way._replace(locals={**way.locals, stmt.name: items[0]})
-        for reached in self.execute(stmt.body, bound):
-            if reached.ended == "return":
+        """Every way through the rounds, depth first. rounds: the ways that one more has ended."""
+        rounds: list[Iterator[_Way]] = [iter([way])]
+        while rounds:
+            reached = next(rounds[-1], None)
+            done = len(rounds) - 1
+            if reached is None:
+                rounds.pop()
+            elif reached.ended == "return":
                 yield reached
-            elif reached.ended == "break":
+            elif reached.ended == "break" or done == len(items):
                 yield reached._replace(ended="")
             else:
-                yield from self._loop(stmt, items[1:], reached._replace(ended=""))
+                bound = {**reached.locals, stmt.name: items[done]}
+                begun = reached._replace(locals=bound, ended="")
+                rounds.append(self.execute(stmt.body, begun))
 
     def _written(self, stmt: Write, way: _Way) -> dict[str, Value]:
         value = self.value(stmt.value, way)

@@ -10,27 +10,27 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from refute.specs.machine import bags, language, sending, views
+from refute.specs.machine import bags, language, rounds, sending, unpacking, views
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import MUTATORS, Calls
-from refute.specs.machine.expressions import number
+from refute.specs.machine.closures import Closure
+from refute.specs.machine.expressions import constant, number
 from refute.specs.machine.ir import (
     Assign,
     Check,
     Choose,
     Expr,
-    For,
     If,
     Leave,
     Stmt,
     When,
-    While,
     Write,
 )
 from refute.specs.machine.matching import as_ifs
 from refute.specs.machine.scope import Scope, is_const
 
 _AUGMENTED = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitOr, ast.BitAnd, ast.BitXor}
+_AUGMENTED |= {ast.Pow, ast.LShift, ast.RShift}
 
 
 class Statements:
@@ -46,6 +46,7 @@ class Statements:
         self.locals: dict[str, t.Type] = {e.data: e.type for e in scope.env.values()}
         self.temporaries: dict[str, t.Type] = {}
         self.loops: list[str] = []
+        self.flags: list[str] = []
 
     def every_local(self) -> dict[str, t.Type]:
         """IR name → type of every local that a yield may have to keep."""
@@ -72,8 +73,22 @@ class Statements:
                     "a bare yield (type checkers keep narrowing self across it)",
                     "self = yield",
                 )
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
+                self.scope.functions[name] = Closure.of(self.calls, value)
+                return []
+            case ast.FunctionDef():
+                self.scope.functions[node.name] = Closure.of(self.calls, node)
+                return []
             case ast.Assign(targets=[target], value=value):
                 return self._assign(target, value, node)
+            case ast.Assign(targets=targets, value=value):
+                return self._chained(targets, value, node)
+            case ast.AnnAssign(target=ast.Name(), value=None):
+                return []
+            case ast.Delete(targets=targets):
+                return [unpacking.deleted(self, target, node) for target in targets]
+            case ast.Raise():
+                return [Check(constant(False, t.Bool()), node.lineno)]
             case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value):
                 return self._assign(target, value, node)
             case ast.AugAssign():
@@ -87,18 +102,17 @@ class Statements:
             case ast.Return(value=None):
                 return [Leave("return", node.lineno)]
             case ast.Break():
-                return [Leave("break", node.lineno)]
+                return rounds.left(self, node)
             case ast.Continue():
                 return [Leave("continue", node.lineno)]
+        if isinstance(node, ast.Expr):
+            what = f"the value {ast.unparse(node.value)} as a statement"
+            raise self.scope.refuse(node, what, "when(…), or a write to self.x")
         raise self.scope.refuse(node, *_OUTSIDE.get(type(node).__name__, _OTHER))
 
     def _yield(self, node: ast.stmt) -> list[Stmt]:
         if not self.process:
             raise self.scope.refuse(node, "yield in an action", "a @process")
-        if "for" in self.loops:
-            raise self.scope.refuse(
-                node, "yield inside a for loop", "while, with what is left kept"
-            )
         return [Leave("yield", node.lineno)]
 
     def _call(self, call: ast.Call, node: ast.stmt) -> list[Stmt]:
@@ -131,7 +145,7 @@ class Statements:
         )
 
     def _mutation(self, call: ast.Call, func: ast.Attribute, node: ast.stmt) -> Stmt:
-        place = self._place(func.value)
+        place = self.place(func.value)
         if place is None:
             raise self.scope.refuse(
                 node,
@@ -199,13 +213,13 @@ class Statements:
         elem = t.join((kind.elem, t.options(more.type)[0].elem))  # type: ignore[union-attr]
         return Expr("cat", t.SeqOf(elem), (now, more))
 
-    def _place(self, node: ast.expr) -> tuple[str, tuple[Expr, ...], t.Type] | None:
+    def place(self, node: ast.expr) -> tuple[str, tuple[Expr, ...], t.Type] | None:
         """The variable, the keys and the type of a path from self; None for anything else."""
         if isinstance(node, ast.Attribute):
             return views.place_of(self.calls, node)
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
             return None
-        base = self._place(node.value)
+        base = self.place(node.value)
         if base is None:
             return None
         var, path, kind = base
@@ -220,12 +234,22 @@ class Statements:
             return self._parallel(target, value, node)
         if self._is_choice(value):
             name, statement = self._choose(value, node)
-            return [statement, *self._store(target, name, node)]
+            return [statement, *self.store(target, name, node)]
         if isinstance(value, ast.Call) and sending.is_transfer(self.calls, value, "receive"):
             message, taken = sending.received(self.calls, value, self.loops)
-            return [*taken, *self._store(target, message, node)]
-        place = None if isinstance(target, ast.Name) else self._place(target)
-        return self._store(target, self.calls.expr(value, place[2] if place else None), node)
+            return [*taken, *self.store(target, message, node)]
+        out = unpacking.popped(self, target, value, node)
+        if out is not None:
+            return out
+        place = None if isinstance(target, ast.Name) else self.place(target)
+        return self.store(target, self.calls.expr(value, place[2] if place else None), node)
+
+    def _chained(self, targets: list[ast.expr], value: ast.expr, node: ast.stmt) -> list[Stmt]:
+        """`a = b = value`: evaluated once, written from left to right."""
+        name = f" value {node.lineno}"
+        made = self._assign(ast.copy_location(ast.Name(name, ast.Store()), node), value, node)
+        found = self.scope.env[name]
+        return [*made, *(s for target in targets for s in self.store(target, found, node))]
 
     def _parallel(self, target: ast.Tuple, value: ast.Tuple, node: ast.stmt) -> list[Stmt]:
         """`a, b = x, y`: all right sides first, then the writes in order."""
@@ -238,7 +262,7 @@ class Statements:
                 found, statement = self._choose(part, node)
                 chosen.append(statement)
             else:
-                where = None if isinstance(place, ast.Name) else self._place(place)
+                where = None if isinstance(place, ast.Name) else self.place(place)
                 found = self.calls.expr(part, where[2] if where else None)
                 if any(choices) and found.op not in ("const", "local", "read"):
                     raise self.scope.refuse(
@@ -249,7 +273,7 @@ class Statements:
                 chosen.append(Assign(fresh, found, node.lineno))
                 found = Expr("local", found.type, (), fresh)
             stores.append((place, found))
-        return [*chosen, *(s for place, found in stores for s in self._store(place, found, node))]
+        return [*chosen, *(s for place, found in stores for s in self.store(place, found, node))]
 
     def _is_choice(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Call) and self.scope.static(node.func) is language.any_of
@@ -257,8 +281,6 @@ class Statements:
     def _choose(self, node: Any, at: ast.stmt) -> tuple[Expr, Stmt]:
         if len(node.args) != 1 or node.keywords:
             raise self.scope.refuse(node, "this any_of", "any_of(one collection)")
-        if self.loops and "for" in self.loops:
-            raise self.scope.refuse(node, "any_of in a for loop", "a choice before the loop")
         only = node.args[0]
         if isinstance(only, ast.GeneratorExp):
             only = ast.copy_location(ast.ListComp(only.elt, only.generators), only)
@@ -267,32 +289,35 @@ class Statements:
         fresh = self.scope.build.fresh("choice")
         return Expr("local", elem, (), fresh), Choose(fresh, source, elem, at.lineno)
 
-    def _store(self, target: ast.expr, value: Expr, node: ast.stmt) -> list[Stmt]:
+    def store(self, target: ast.expr, value: Expr, node: ast.stmt) -> list[Stmt]:
+        """A value put where a target says. Raises Unsupported."""
         if isinstance(target, ast.Name):
             if target.id in self.scope.states:
                 raise self.scope.refuse(node, f"an assignment to {target.id}", "self = yield")
             return [self._local(target.id, value, node)]
-        if isinstance(target, ast.Tuple):
-            fresh = self.scope.build.fresh("parts")
-            whole = Expr("local", value.type, (), fresh)
-            if not isinstance(value.type, t.Tuple) or len(value.type.items) != len(target.elts):
-                instead = "a tuple; for a sequence x[0] and x[1:]"
-                raise self.scope.refuse(node, f"an unpacking of {t.show(value.type)}", instead)
-            made: list[Stmt] = [Assign(fresh, value, node.lineno)]
-            for at, part in enumerate(target.elts):
-                made += self._store(part, self.calls.index(whole, number(at), node), node)
-            return made
-        place = self._place(target)
+        if isinstance(target, ast.Tuple | ast.List):
+            return unpacking.unpacked(self, target, value, node)
+        place = self.place(target)
         if place is None:
             if isinstance(target, ast.Attribute) and is_const(self.scope.member(target.attr)):
                 raise self.scope.refuse(node, "a write to a constant", "a Var")
             raise self.scope.refuse(
                 node,
                 f"a write to {ast.unparse(target)}, not a path from self,",
-                "self.variable = …",
+                self._instead(target),
             )
         var, path, kind = place
         return [Write(var, path, value, kind, node.lineno)]
+
+    def _instead(self, target: ast.expr) -> str:
+        """What to write in place of a write into a value."""
+        match target:
+            case ast.Attribute(value=inner, attr=name) if self.place(inner) is not None:
+                whole = ast.unparse(inner)
+                return f"{whole} = replace({whole}, {name}=…)"
+            case ast.Subscript(value=ast.Name(id=name)):
+                return f"{name} = {{**{name}, key: …}} of a Map, or a comprehension"
+        return "self.variable = …"
 
     def _local(self, name: str, value: Expr, node: ast.stmt) -> Stmt:
         if self.process and name in self.params:
@@ -319,46 +344,27 @@ class Statements:
         return self._assign(node.target, value, node)
 
     def _compound(self, node: ast.If | ast.For | ast.While) -> list[Stmt]:
+        if isinstance(node, ast.If) and self._is_choice(node.test):
+            name, statement = self._choose(node.test, node)
+            then = self.block(node.body)
+            test = self.calls.truth_of(name, node)
+            return [statement, If(test, then, self.block(node.orelse), node.lineno)]
         if isinstance(node, ast.If):
             test = self.calls.truth(node.test)
             then = self.block(node.body)
             return [If(test, then, self.block(node.orelse), node.lineno)]
-        if node.orelse:
-            raise self.scope.refuse(node, "else on a loop", "an if after it")
-        if isinstance(node, ast.While):
-            if not self.process or "for" in self.loops:
-                raise self.scope.refuse(
-                    node, "while without yield", "for over a finite collection, any, all or sum"
-                )
-            test = self.calls.truth(node.test)
-            self.loops.append("while")
-            body = self.block(node.body)
-            self.loops.pop()
-            return [While(test, body, node.lineno)]
-        return [self._for(node)]
-
-    def _for(self, node: ast.For) -> Stmt:
-        source = self.calls.expr(node.iter)
-        elem = self.calls.element(source, node.iter)
-        self.scope.fixed_order(node.iter, source)
-        self.loops.append("for")
-        fresh = self.scope.build.fresh("each")
-        head = self._store(node.target, Expr("local", elem, (), fresh), node)
-        body = (*head, *self.block(node.body))
-        self.loops.pop()
-        return For(fresh, source, body, node.lineno)
+        return rounds.loop(self, node)
 
 
 _OUTSIDE = {
     "Return": ("return with a value", "return"),
-    "Delete": ("del", "self.seq.pop(i), or a new value"),
-    "Raise": ("raise", "assert, or an invariant"),
     "Try": ("try", "an if: steps are judged by what they raise"),
     "With": ("with", "plain statements"),
     "Global": ("global", "a Var of the machine"),
     "Nonlocal": ("nonlocal", "a Var of the machine"),
     "Import": ("import in a step", "an import at the top of the module"),
     "ImportFrom": ("import in a step", "an import at the top of the module"),
-    "FunctionDef": ("a nested def", "a helper method"),
+    "AsyncFunctionDef": ("async def", "a @process"),
+    "ClassDef": ("a class in a step", "a class of the module"),
 }
 _OTHER = ("this statement", "when, if, for, assignments and writes to self.x")
