@@ -253,7 +253,8 @@ def rounds_commute(loop: For, later: frozenset[str]) -> str:
     """
     inside = list(statements(loop.body))
     for stmt in inside:
-        if isinstance(stmt, Choose | Die | Leave):
+        ends = isinstance(stmt, Leave) and stmt.word != "continue"
+        if ends or isinstance(stmt, Choose | Die):
             return f"line {stmt.line}: the loop can end early or chooses"
         if isinstance(stmt, Assign) and stmt.name in later:
             return f"line {stmt.line}: what the last round assigned is used after the loop"

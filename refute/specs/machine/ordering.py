@@ -62,13 +62,15 @@ class Ordering:
     """What in one machine depends on the order of one Sort.
 
     problems: sentences with lines, empty if nothing does. lazy: lines where it may depend on the
-    order whether something raises. named: constants that may single out members.
+    order whether something raises; unsure: the properties there. named: constants that may single
+    out members.
     """
 
     def __init__(self, ir: MachineIR, sort: str) -> None:
         self.sorts = frozenset({sort})
         self.problems: list[str] = []
         self.lazy: set[int] = set()
+        self.unsure: list[str] = []
         self.named: list[Named] = []
         self._line = 0
         self._loose: set[str] = set()  # locals that hold a loose list
@@ -98,11 +100,15 @@ class Ordering:
     def _property(self, prop: Property) -> None:
         self._line = prop.line
         self._facts = {}
+        outer, self.lazy = self.lazy, set()
         self._exact(prop.predicate, f"what {prop.name} is")
         over = any(mentions(p.type, self.sorts) for p in prop.params)
         over = over and prop.kind not in UNIVERSAL  # these are looked at for every value
         if over and commuting.may_raise(prop.predicate, {}):
             self.lazy.add(prop.line)
+        if self.lazy:
+            self.unsure.append(prop.name)
+        self.lazy |= outer
 
     def _mover(self, mover: Action | Process) -> None:
         bodies = [mover.body] if isinstance(mover, Action) else [b.body for b in mover.blocks]

@@ -30,13 +30,14 @@ class Symmetry:
 
     left_out: for each Sort that is not reduced at all, why. lazy: places where it may depend on
     the order whether something raises, so that a reduced search does not establish that nothing
-    does. fixed: for each Sort with members in no class, which.
+    does; unsure: the properties there. fixed: for each Sort with members in no class, which.
     """
 
     classes: tuple[tuple[Atom, ...], ...]
     left_out: tuple[str, ...] = ()
     lazy: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
 
     @property
     def sorts(self) -> frozenset[str]:
@@ -64,6 +65,7 @@ def symmetry_of(ir: MachineIR) -> Symmetry:
     left_out: list[str] = []
     lazy: list[str] = []
     fixed: list[str] = []
+    unsure: list[str] = []
     where = Path(ir.file).name
     for sort in _sorts(ir):
         ordering = Ordering(ir, sort.name)
@@ -77,11 +79,13 @@ def symmetry_of(ir: MachineIR) -> Symmetry:
             left_out.append(f"not of {sort.name} ({where}, {_naming(sort, ordering.named)})")
             continue
         classes += alike
+        unsure += ordering.unsure
         lazy += [f"{where}, line {line}" for line in sorted(ordering.lazy)]
         if single:
             names = ", ".join(a.name for a in single)
             fixed.append(f"except {names} ({where}, {_naming(sort, ordering.named)})")
-    return Symmetry(tuple(classes), tuple(left_out), tuple(dict.fromkeys(lazy)), tuple(fixed))
+    known = tuple(dict.fromkeys(lazy)), tuple(fixed), tuple(dict.fromkeys(unsure))
+    return Symmetry(tuple(classes), tuple(left_out), *known)
 
 
 def refused(symmetry: Symmetry) -> str:

@@ -41,11 +41,12 @@ def left_open(ir: MachineIR, symmetry: Symmetry | None) -> dict[str, str]:
     why = "behaviours are not decided up to permutations: check it without --symmetry"
     found = dict.fromkeys(behaviours, why)
     if symmetry.lazy:
-        found[WELL_DEFINED] = (
-            f"up to permutations it stays open whether something raises: an any or all ends early "
+        why = (
+            "up to permutations it stays open whether something raises: an any or all ends early "
             f"in an order that permutations change ({'; '.join(symmetry.lazy)}); check it without "
             "--symmetry"
         )
+        found |= dict.fromkeys((WELL_DEFINED, *symmetry.unsure), why)
     return found
 
 

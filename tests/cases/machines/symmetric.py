@@ -21,6 +21,7 @@ from refute.machine import (
     choose,
     empty_set,
     eventually,
+    initial,
     invariant,
     process,
     reachable,
@@ -173,15 +174,19 @@ class Ordered(Machine):
 class MayRaise(Machine):
     """Whether a division by zero is seen depends on who is looked at first."""
 
-    left: Var[Map[P, Annotated[int, Range(0, 1)]]] = var(each=1)
+    used: Var[Map[P, Annotated[int, Range(0, 1)]]] = var(each_of=range(2))
+
+    @initial
+    def one(self) -> bool:
+        return sum(self.used.values()) == 1
 
     @action
-    def use(self, p: P) -> None:
-        self.left[p] = 0
+    def keep(self) -> None:
+        self.used = self.used
 
     @invariant
     def some(self) -> bool:
-        return any(1 // self.left[p] > 0 for p in P) or True
+        return any(1 // (1 - self.used[p]) > 0 for p in P)
 
 
 class Loops(Machine):
