@@ -619,7 +619,7 @@ static void set_room(void)
     U spare = memory_limit > memory_used ? (memory_limit - memory_used) / ROW : 0;
     U segment_rest = SEGMENT - total % SEGMENT, most = total + outside + segment_rest + spare;
     room = tight < most ? tight : most;
-    if (room > 0xfffffff0u) room = 0xfffffff0u;
+    if (room > MOST_STATES) room = MOST_STATES;
 }
 
 static void make_room(void)
