@@ -95,7 +95,6 @@ def test_the_head_alone_is_built(tmp_path: Path) -> None:
 
 
 STATEMENTS = {
-    "self.s.add(any_of(RM))": "any_of(…) inside an expression",
     "x = self.s\nr = any_of(RM)\nx.add(r)": "not a path from self",
     "x = [self.q.pop(0)]": "inside an expression",
     "x = self.s.pop()": "inside an expression",
@@ -114,7 +113,6 @@ STATEMENTS = {
     "return 1": "return with a value",
     "x = [lambda: 1]": "a lambda",
     "when(Light.RED == self.n)": "never equal",
-    "when(any_of(RM) in self.s)": "any_of(…) inside an expression",
     "if self.n:\n    x = 1\nself.n = x": "may be read before it is assigned",
     "self.m[Light.RED] = True": "as a key",
     "self.other = 1": "not a path from self",
@@ -160,7 +158,11 @@ STATEMENTS = {
     "x = any_of(every(str))": "the type str",
     "x = any_of(every(Set[int]))": "a walk through Set",
     "x = any_of(subsets(RM, RM))": "this subsets",
-    "x = [r for r in RM][0] if any_of(RM) else 1": "any_of(…) inside an expression",
+    "x = [r for r in RM][0] if any_of(RM) else 1": "RM as a condition",
+    "x = 1 if self.n > 0 else any_of([1, 2])": "any_of(…) inside an expression",
+    "x = self.q[3:] + [any_of(RM)]": "any_of(…) inside an expression",
+    "when(self.n > 0 and any_of([True, False]))": "any_of(…) inside an expression",
+    "self.n = len(self.q) + any_of([1, 2])": "any_of(…) inside an expression",
 }
 
 

@@ -28,7 +28,7 @@ from refute.specs.machine.values import (
 )
 
 _FEW = 2_000  # combinations that any engine goes through at once
-_MANY = 50_000  # evaluations that building a machine may take
+_MANY = 20_000  # evaluations that building a machine may take
 MAX_STARTS = 200_000  # values that one variable may start with
 
 
@@ -117,8 +117,9 @@ class _Search:
         return cardinality(variable.type) if open_ else len(variable.initial)
 
     def large(self) -> bool:
-        """Whether there are more combinations than the engines go through at once."""
-        return math.prod(map(self._count, self.variables)) > _FEW
+        """Whether there are more combinations than engines go through at once, and it helps."""
+        helps = bool(self.given) or any(self.asked[:-1])
+        return helps and math.prod(map(self._count, self.variables)) > _FEW
 
     def found(self) -> list[set[Value]] | None:
         """For each variable the values of all starts; None when that is left to the engines."""

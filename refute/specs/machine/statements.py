@@ -13,6 +13,7 @@ from typing import Any
 from refute.specs.machine import bags, language, rounds, sending, unpacking, views
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import MUTATORS, Calls
+from refute.specs.machine.choosing import Replaced, first_choice
 from refute.specs.machine.closures import Closure
 from refute.specs.machine.expressions import constant, number
 from refute.specs.machine.ir import (
@@ -58,6 +59,12 @@ class Statements:
 
     def statement(self, node: ast.stmt) -> list[Stmt]:
         """One Python statement as IR statements. Raises Unsupported."""
+        call = first_choice(node, self._is_choice, self._is_variable)
+        if call is not None:
+            found, chosen = self._choose(call, node)
+            name = f"_any_of_{len(self.scope.env)}"
+            self.scope.env[name] = found
+            return [chosen, *self.statement(Replaced(call, name).visit(node))]
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return []
@@ -275,7 +282,10 @@ class Statements:
             stores.append((place, found))
         return [*chosen, *(s for place, found in stores for s in self.store(place, found, node))]
 
-    def _is_choice(self, node: ast.expr) -> bool:
+    def _is_variable(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Attribute) and bool(self.scope.state_of(node.value))
+
+    def _is_choice(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and self.scope.static(node.func) is language.any_of
 
     def _choose(self, node: Any, at: ast.stmt) -> tuple[Expr, Stmt]:
