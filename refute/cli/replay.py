@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from refute.claim import is_command
+from refute.cli.exports import write_diagram, write_itf
 from refute.cli.parsing import Parser
 from refute.cli.printing import print_all
 from refute.cli.to_test import write_test
@@ -34,6 +35,7 @@ EXAMPLES = """
 refute replay .refute/witnesses/rename-is-atomic-1f2e3d4c.json
 refute replay WITNESS.json --tree ../other-checkout
 refute replay WITNESS.json --to-test tests/test_rename_regression.py
+refute replay WITNESS.json --itf trace.itf.json --diagram trace.mmd
 git bisect run refute replay /path/to/WITNESS.json --tree .
 """
 
@@ -43,6 +45,8 @@ Play a saved counterexample again, in fresh workers, on the code of today.
 
 Exit 0: it does not break the claim now. 1: it still does. 2: the file cannot be read.
 3: it could not be played."""
+_ITF = "write a machine's trace in the Informal Trace Format instead"
+_DIAGRAM = "write a machine's trace as a Mermaid sequence diagram instead"
 _TREE = "the code to play it on; by default the project that holds the witness"
 
 
@@ -54,6 +58,8 @@ class Options:
     tree: str
     to_test: str
     json: str
+    itf: str
+    diagram: str
 
 
 def parser() -> Parser:
@@ -64,6 +70,8 @@ def parser() -> Parser:
     made.add_argument(
         "--to-test", default="", metavar="FILE", help="write a pytest file that replays it instead"
     )
+    made.add_argument("--itf", default="", metavar="FILE|-", help=_ITF)
+    made.add_argument("--diagram", default="", metavar="FILE|-", help=_DIAGRAM)
     made.add_argument(
         "--json", default="", choices=["-"], metavar="-", help="print the outcome as JSON"
     )
@@ -73,12 +81,18 @@ def parser() -> Parser:
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     given = parser().read(argv)
-    parsed = Options(given.witness, given.tree, given.to_test, given.json)
+    parsed = Options(given.witness, given.tree, given.to_test, given.json, given.itf, given.diagram)
     file = load(parsed.witness)
     tree = _tree(parsed)
     if parsed.to_test:
         path = write_test(file, tree, Path(parsed.to_test))
         print(f"wrote {path}: it fails while the case breaks the claim; run it with pytest")
+        return EXIT_ESTABLISHED
+    if parsed.itf:
+        write_itf(file, tree, parsed.itf)
+    if parsed.diagram:
+        write_diagram(file, parsed.diagram)
+    if parsed.itf or parsed.diagram:
         return EXIT_ESTABLISHED
     return _report(file, play(file, tree), tree, parsed)
 
