@@ -70,6 +70,8 @@ def source(seed: int, processes: bool) -> str:
     """A machine `Whole` with two kinds of parts, one of them in two places."""
     rng = random.Random(seed)
     lines = [HEAD, _part("Left", rng, processes), _part("Right", rng, processes and seed % 2 == 0)]
+    if seed % 5 == 0:
+        lines[1] = _crashing(lines[1], rng)
     kinds = [rng.choice(KINDS) for _ in range(2)]
     if seed % 2:
         kinds[0] = "capacity=0"
@@ -106,6 +108,15 @@ class {name}(Machine):
         f"\n@action\ndef act{n}(self) -> None:\n{_indented(body)}" for n, body in enumerate(bodies)
     )
     return head + _indented("\n".join(actions))
+
+
+def _crashing(part: str, rng: random.Random) -> str:
+    text = part.replace("(Machine)", "(Machine, crashes=True)")
+    if rng.random() < 0.5:
+        text = text.replace("] = var(0)", "] = var(0, volatile=True)")
+        text = text.replace("] = var(1)", "] = var(1, volatile=True)")
+    back = f"@recover\ndef back(self) -> None:\n    self.x = (self.x + {rng.randrange(3)}) % 3"
+    return f"{text}\n{_indented(back)}\n"
 
 
 def _body(rng: random.Random, kind: tuple[str, ...]) -> str:

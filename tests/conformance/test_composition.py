@@ -94,7 +94,7 @@ def test_a_ring_is_the_one_written_by_hand(name: str, constants: dict[str, int])
     assert set(first.hits) == set(second.hits)
 
 
-@pytest.mark.parametrize("seed", [3, 11, 17])
+@pytest.mark.parametrize("seed", [3, 10, 17])
 def test_the_native_engine_reports_the_same(seed: int, tmp_path: Path) -> None:
     for processes in (False, True):
         model = built(seed, processes, tmp_path)

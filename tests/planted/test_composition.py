@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from refute.errors import RefuteError, Unsupported, UsageError
+from refute.errors import Unsupported, UsageError
 from refute.machine import Model
 from refute.specs.machine.loading import describe_module
 from refute.specs.machine.play import Play
@@ -203,6 +203,7 @@ def test_members_that_are_refused(code: str, tmp_path: Path) -> None:
 def test_constants_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="names no constant"):
         built(tmp_path, "p: Part[One] = part(One, N='M + 1')")
-    with pytest.raises(RefuteError, match="crash"):
-        built(tmp_path, "class Falls(One, crashes=True):\n    pass\np: Part[Falls] = part(Falls)")
+    seen = "    @observe\n    def seen(self) -> bool:\n        return True\n"
+    with pytest.raises(Unsupported, match="the @observe seen of a part"):
+        built(tmp_path, f"class Falls(One, crashes=True):\n{seen}\np: Part[Falls] = part(Falls)")
     assert built(tmp_path, "p: Part[One] = part(One, N='N + 1')").constants["N"] == 2

@@ -1,13 +1,28 @@
 """Crashes: one action more, in which all processes end and volatile variables begin anew.
 
-What `@recover` does belongs to the same step, so that nothing sees the state in between.
+What `@recover` does belongs to the same step, so that nothing sees the state in between. A part
+crashes by itself: only its own processes end, and what it has sent is on its way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
 
-from refute.specs.machine.ir import CRASH, Action, Die, Expr, Stmt, Variable, Write
+from refute.specs.machine import types as t
+from refute.specs.machine.ir import CRASH, Action, Die, Expr, Param, Stmt, Variable, Write
+from refute.specs.machine.placing import Placed, everywhere, nested, some_value
+from refute.specs.machine.values import pack_value
+
+
+@dataclasses.dataclass(frozen=True)
+class Fall:
+    """A part that crashes: its prefix, the parameters that say which one, and its recovery."""
+
+    prefix: str
+    params: tuple[Param, ...]
+    recovery: tuple[Stmt, ...]
+    line: int
 
 
 def crash_action(
@@ -20,3 +35,38 @@ def crash_action(
         if v.name in volatile
     ]
     return Action(CRASH, (), (Die(line), *resets, *recovery), line=line)
+
+
+def part_crash(fall: Fall, own: Sequence[Placed], volatile: Sequence[Variable]) -> Action:
+    """The action of a part's crash. own: its processes; volatile: its variables that are lost."""
+    keys = tuple(Expr("local", p.type, (), p.name) for p in fall.params)
+    ends = [stmt for placed in own for stmt in _ended(placed, keys, fall.line)]
+    resets = [_again(variable, keys, fall.line) for variable in volatile]
+    return Action(
+        fall.prefix + CRASH, fall.params, (*ends, *resets, *fall.recovery), line=fall.line
+    )
+
+
+def _ended(placed: Placed, keys: tuple[Expr, ...], line: int) -> Iterator[Stmt]:
+    """All processes of one kind that belong to the part have returned."""
+    rest = placed.kinds[len(keys) :]
+    values: list[tuple[Variable, t.Type, object]] = [
+        (placed.place, t.Int(0, placed.done), placed.done),
+        *((variable, kind, some_value(kind)) for variable, kind in placed.kept()),
+    ]
+    for variable, kind, value in values:
+        inner = nested(rest, kind)
+        yield Write(variable.name, keys, _const(inner, everywhere(rest, value)), inner, line)
+
+
+def _again(variable: Variable, keys: tuple[Expr, ...], line: int) -> Stmt:
+    """A variable as it began."""
+    found = Expr("const", variable.type, (), variable.initial[0])
+    for key in keys:
+        assert isinstance(found.type, t.MapOf)
+        found = Expr("index", found.type.value, (found, key))
+    return Write(variable.name, keys, found, found.type, line)
+
+
+def _const(kind: t.Type, value: object) -> Expr:
+    return Expr("const", kind, (), pack_value(value))

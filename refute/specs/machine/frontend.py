@@ -16,7 +16,7 @@ from typing import Any
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import pure_body
 from refute.specs.machine.composing import constants_of, each_part
-from refute.specs.machine.crashing import crash_action
+from refute.specs.machine.crashing import Fall, crash_action
 from refute.specs.machine.declared import Declared, members_of
 from refute.specs.machine.expressions import BOOL
 from refute.specs.machine.ir import (
@@ -64,7 +64,8 @@ Ending = Callable[[tuple[Expr, ...]], Expr]
 class Marked:
     """The marked methods of a class, translated.
 
-    terminals: of parts, by their prefixes: whether a part with these keys may stop.
+    terminals: of parts, by their prefixes: whether a part with these keys may stop. falls: of parts
+    that crash.
     """
 
     actions: list[Action] = dataclasses.field(default_factory=list)
@@ -73,6 +74,7 @@ class Marked:
     temporals: list[Temporal] = dataclasses.field(default_factory=list)
     refinements: list[Refinement] = dataclasses.field(default_factory=list)
     terminals: list[tuple[str, Ending]] = dataclasses.field(default_factory=list)
+    falls: list[Fall] = dataclasses.field(default_factory=list)
     recovery: tuple[Stmt, ...] = ()
 
 
@@ -117,7 +119,20 @@ class FrontEnd(Declared):
                 made.properties.append(self._property(function, mark.fair))
             else:
                 raise self.refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
+        if self.crashes and self.build.seat is not None:
+            made.falls.append(self._fall())
         return made
+
+    def _fall(self) -> Fall:
+        """What a crash of this part has it do to recover."""
+        if CRASH in vars(self.cls):
+            raise self.refuse(self.cls, f"a member called {CRASH}", "another name")
+        found = [f for f in self.members.values() if (m := mark_of(f)) and m.kind == "recover"]
+        if not found:
+            params = tuple(Param(self.build.fresh("part"), k) for k in self.build.keys)
+            return Fall(self.build.prefix, params, (), self.line)
+        params, body, _ = self._translated(found[0], process=False)
+        return Fall(self.build.prefix, params, body, self.line)
 
     def _check_fairness(self, function: Any, name: str, mark: Mark) -> None:
         named = [mark.fair] if mark.kind == "fair" else [f for f in (mark.fair, mark.fair_any) if f]
@@ -238,9 +253,9 @@ class FrontEnd(Declared):
 
     def _recovery(self, function: types.FunctionType) -> tuple[Stmt, ...]:
         params, body, _ = self._translated(function, process=False)
-        if params:
+        if len(params) > len(self.build.keys):
             raise self.refuse(function, "a parameter of @recover", "any_of(…) inside")
-        self._assigned(function, live_before(body, frozenset()), ())
+        self._assigned(function, live_before(body, frozenset()), params)
         made: tuple[Stmt, ...] = body
         return made
 
@@ -299,6 +314,9 @@ class FrontEnd(Declared):
         if kind == "observe" and not self.crashes:
             what = f"the @observe {function.__name__} of a machine that never crashes"
             raise self.refuse(function, what, "class X(Machine, crashes=True), or @invariant")
+        if kind == "observe" and self.build.seat is not None:
+            what = f"the @observe {function.__name__} of a part"
+            raise self.refuse(function, what, "@invariant, over a variable that @recover writes")
         own = len(params) > (0 if self.part else len(self.build.keys))
         if own and kind in ("terminal", "initial", "constraint", "reachable"):
             raise self.refuse(function, f"a parameter of a @{kind}", "any(…) or all(…) inside")

@@ -69,7 +69,9 @@ def some_value(kind: t.Type) -> Value:
             return (some_value(kind.value),) * len(domain(kind.key))
         case t.SetOf():
             return frozenset()
-    return ()
+        case t.SeqOf():
+            return ()
+    return domain(kind)[0]
 
 
 def at_place(variable: Variable, keys: Sequence[Expr]) -> Expr:
@@ -109,6 +111,10 @@ class Placed:
     def variables(self) -> tuple[Variable, ...]:
         """The place and the locals."""
         return (self.place, *self.locals.values())
+
+    def kept(self) -> list[tuple[Variable, t.Type]]:
+        """The variables of the locals, and the types of one process's."""
+        return [(v, at_place(v, self.keys).type) for v in self.locals.values()]
 
     def action(self) -> Action:
         """The action that takes the next step of the process."""

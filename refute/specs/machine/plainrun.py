@@ -19,7 +19,7 @@ from refute.specs.machine.formulas import Formula, true_at
 from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.handover import Meeting
 from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process, Property, Temporal
-from refute.specs.machine.language import Chooser, Running, running
+from refute.specs.machine.language import Chooser, Running, Var, running
 from refute.specs.machine.marks import Mark, mark_of
 from refute.specs.machine.plainparts import apart, called, inside, may_stop
 from refute.specs.machine.resolve import embed
@@ -125,12 +125,32 @@ class PlainRun:
             if inspect.getattr_static(self.cls, variable.name).volatile:
                 value = self.resolver.thaw(unpack_value(variable.initial[0]), variable.type)
                 self.machine._state[variable.name] = value
-        for name in dir(self.cls):
-            mark = mark_of(inspect.getattr_static(self.cls, name))
-            if mark is not None and mark.kind == "recover":
-                getattr(self.cls, name)(self.machine)
+        self._recover(self.machine)
         self.generators.clear()
         self.finished |= {m for m in self.moves() if m[0] in families}
+
+    def _fall(self, move: Move, owner: Any, live: Sequence[Any]) -> None:
+        """A part crashes: its processes end, its volatile variables begin anew, and it recovers."""
+        prefix, keys = move[0].removesuffix(CRASH), move[1]
+        own = {
+            a.name for a in self.ir.actions if a.place and a.name.rpartition(".")[0] + "." == prefix
+        }
+        self.finished |= {m for m in self.moves() if m[0] in own and m[1][: len(keys)] == keys}
+        for variable in self.ir.variables:
+            start, _, name = variable.name.rpartition(".")
+            made = inspect.getattr_static(type(owner), name, None)
+            if start + "." == prefix and isinstance(made, Var) and made.volatile:
+                value = self.resolver.thaw(unpack_value(variable.initial[0]), variable.type)
+                for key in live:
+                    value = value[key]
+                owner._state[name] = value
+        self._recover(owner)
+
+    def _recover(self, owner: Any) -> None:
+        for name in dir(type(owner)):
+            mark = mark_of(inspect.getattr_static(type(owner), name))
+            if mark is not None and mark.kind == "recover":
+                getattr(type(owner), name)(owner)
 
     def _meet(self, action: Action, params: Sequence[Value], live: list[Any], met: Meeting) -> None:
         """A rendezvous: the step that sends, then the one that receives."""
@@ -146,7 +166,9 @@ class PlainRun:
     def _move(self, move: Move, live: list[Any]) -> None:
         """One step of an action or process, perhaps of a part."""
         owner, method, rest = inside(self.machine, move[0], live)
-        if inspect.isgeneratorfunction(getattr(type(owner), method, None)):
+        if method == CRASH and getattr(type(owner), "_crashes", False):
+            self._fall(move, owner, live)
+        elif inspect.isgeneratorfunction(getattr(type(owner), method, None)):
             self._resume(move, owner, method, rest)
         else:
             called(self.machine, move[0], live)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import Calls
 from refute.specs.machine.channels import LOSE, ChannelVar
+from refute.specs.machine.crashing import Fall, part_crash
 from refute.specs.machine.expressions import BOOL
 from refute.specs.machine.ir import Action, Expr, Param, Property, Variable
 from refute.specs.machine.meeting import Mover, joined, meets
@@ -53,20 +54,34 @@ def whole(front: FrontEnd, marked: Marked) -> tuple[Variable, ...]:
     ends += [m for p in marked.processes for b in p.blocks for m in meets(b.body)]
     if not front.seats and not ends:
         return tuple(variables)
-    crashing = [each for each in fronts(front) if each.crashes]
-    if crashing:
-        what = "a crash of a machine with parts or rendezvous"
-        raise crashing[0].refuser(crashing[0].cls)(what, "an @action that resets what it loses")
+    if front.crashes:
+        what = "a crash of all of a machine with parts or rendezvous"
+        raise front.refuser(front.cls)(what, "crashes=True on the parts, which crash one at a time")
     fresh = front.build.fresh
     every = [Placed(p, fresh) for p in marked.processes]
     keys = {each.build.prefix: len(each.build.keys) for each in fronts(front)}
     movers = [Mover(a, keys[_owner(a.name, keys)]) for a in marked.actions]
     movers += [Mover(p.action(), keys[_owner(p.process.name, keys)], True) for p in every]
+    falls = [_fallen(front, fall, every, variables) for fall in marked.falls]
+    movers += [Mover(a, len(a.params)) for a in falls]
     variables += [v for p in every for v in p.variables]
     marked.properties += _may_stop(front, marked, every, list(keys))
     marked.actions[:] = joined(movers, fresh)
     marked.processes.clear()
     return tuple(variables)
+
+
+def _fallen(front: FrontEnd, fall: Fall, every: list[Placed], variables: list[Variable]) -> Action:
+    """The crash of a part. Raises Unsupported."""
+    own = [p for p in every if p.process.name.rpartition(".")[0] + "." == fall.prefix]
+    (part,) = [each for each in fronts(front) if each.build.prefix == fall.prefix]
+    names = {fall.prefix + name for name, made in part.vars() if made.volatile}
+    volatile = [v for v in variables if v.name in names]
+    for variable in volatile:
+        if len(variable.initial) > 1:
+            what = f"{variable.name}, volatile,"
+            raise part.refuser(part.cls)(what, "one starting value: what a crash leaves")
+    return part_crash(fall, own, volatile)
 
 
 def _owner(name: str, prefixes: Iterable[str]) -> str:
