@@ -119,7 +119,7 @@ class NativeSearch:
     def statistics(self) -> dict[str, Plain]:
         """As the plain search; unfit: it met what it cannot compute, and has to be repeated.
 
-        unnumbered: it is full for having no more numbers for states, not for lack of memory.
+        unnumbered, if there: it is full for having no more numbers for states, not for lack of memory.
         """
         counts = self.library.counts()
         found: dict[str, Plain] = {n: counts[n] for n in ("distinct", "generated", "depth")}
@@ -127,7 +127,8 @@ class NativeSearch:
         found |= {n: counts[n] for n in ("outside", "raised", "decided")}
         found |= {n: bool(counts[n]) for n in ("finished", "unfit")}
         found["full"] = bool(counts["full"]) or not self.opened
-        found["unnumbered"] = counts["full"] == 2
+        if counts["full"] == 2:
+            found["unnumbered"] = True
         found |= {"bytes": counts["table"] + counts["rows"], "memory": counts["memory"]}
         return found
 
