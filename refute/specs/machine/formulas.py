@@ -91,6 +91,13 @@ def conjunction(parts: list[Formula]) -> Formula:
     return made
 
 
+def leaves(formula: Formula) -> list[Formula]:
+    """The predicates of a formula."""
+    if formula.op == "holds":
+        return [formula]
+    return [leaf for part in formula.args for leaf in leaves(part)]
+
+
 def true_at(
     formula: Any, at: int, count: int, loop: int, holds: Callable[[Any, int], bool]
 ) -> bool:

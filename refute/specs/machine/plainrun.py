@@ -15,10 +15,19 @@ from typing import Any
 
 from refute.errors import RefuteError
 from refute.specs.machine.errors import Disabled
-from refute.specs.machine.formulas import Formula, true_at
+from refute.specs.machine.formulas import Formula, leaves, true_at
 from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.handover import Meeting
-from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process, Property, Temporal
+from refute.specs.machine.ir import (
+    CRASH,
+    STEP_KINDS,
+    Action,
+    MachineIR,
+    Param,
+    Process,
+    Property,
+    Temporal,
+)
 from refute.specs.machine.language import Chooser, Running, Var, running
 from refute.specs.machine.marks import Mark, mark_of
 from refute.specs.machine.plainparts import apart, called, inside, may_stop
@@ -223,6 +232,29 @@ class PlainRun:
         with self._running(_no_choice):
             formula = called(view, temporal.name, live)
             return true_at(formula, 0, len(rows), loop, holds)
+
+    def evaluate(self, name: str, before: dict[str, Any] | None) -> None:
+        """Every predicate of a property in this state, for all values of its parameters.
+
+        Raises Unplayable, or what one of them raises.
+        """
+        now = self._view(dict(self.machine._state))
+        every: list[Property | Temporal] = [*self.ir.properties, *self.ir.temporals]
+        found = [p for p in every if p.name == name]
+        if any(r.name == name for r in self.ir.refinements):
+            self.mapped(name, now._state)
+        elif not found:
+            raise Unplayable(f"the machine has no property {name}")
+        with self._running(_no_choice):
+            for prop in found:
+                steps = isinstance(prop, Property) and prop.kind in STEP_KINDS
+                states = [now] if not steps or before is None else [self._view(dict(before)), now]
+                for given in self._bindings(prop.params):
+                    if isinstance(prop, Property):
+                        self._true(name, states, given)
+                    else:
+                        for part in leaves(called(now, name, given)):
+                            part.predicate()
 
     def mapped(self, name: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """What a `@refines` method gives for a state."""

@@ -143,8 +143,7 @@ class Play:
     def _raises(self, before: dict[str, Any] | None) -> tuple[bool, str]:
         try:
             if self.predicate:
-                prop = self._property(self.predicate)
-                self.run.holds(prop, before if prop.kind == "transition" else None)
+                self.run.evaluate(self.predicate, before)
             else:
                 name, params, choices = self.steps[-1]
                 self.run.step(name, params, Follow(choices))

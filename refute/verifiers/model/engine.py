@@ -40,6 +40,7 @@ from refute.verifiers.model.deciding import (
     walked_through,
 )
 from refute.verifiers.model.exploring import NATIVE, Exploration, collisions, with_files
+from refute.verifiers.model.guarded import guarded
 from refute.verifiers.model.playing import MachineReplayer, Played, play_together
 from refute.verifiers.model.resuming import checkpoint_of
 from refute.verifiers.model.second import Second, open_blank
@@ -141,7 +142,7 @@ class ModelChecker:
         """What was found, and whether the user stopped it."""
         symmetry = chosen_symmetry(ir, self.choice)
         open_properties = left_open(ir, symmetry)
-        data = ir.to_plain()
+        data = guarded(ir).to_plain()
         claim = claims[0]
 
         def certify(report: Mapping[str, Plain]) -> bool:
