@@ -51,6 +51,8 @@ EXPECTED = {
     "Service": ({}, set()),
     "LossyService": ({}, {"is_served", "deadlock-free"}),
     "Lookers": ({}, set()),
+    "House": ({}, set()),
+    "ShyHouse": ({}, {"comes_in"}),
 }
 
 

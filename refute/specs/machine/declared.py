@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -39,6 +40,7 @@ class Declared:
         part, its place, and the machine around it."""
         self.cls = cls
         self.bare = bare
+        self.home: Declared = self if outer is None else outer.home  # the whole machine
         self.seats: dict[str, Seat] = {}
         self.part: tuple[str, tuple[Expr, ...]] | None = None  # the one that is translated
         self.crashes = bool(getattr(cls, "_crashes", False))
@@ -126,6 +128,11 @@ class Declared:
     def refuser(self, thing: Any) -> Callable[[str, str], Exception]:
         """`refuse` with the thing filled in."""
         return lambda construct, instead: self.refuse(thing, construct, instead)
+
+    def line_of(self, function: types.FunctionType) -> int:
+        """The line of a method; that of the whole machine for a part from another file."""
+        here = inspect.getsourcefile(function) == self.home.file
+        return function.__code__.co_firstlineno if here or self is self.home else self.home.line
 
     def vars(self) -> list[tuple[str, Var[Any]]]:
         """The variables that the class declares."""

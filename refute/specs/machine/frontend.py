@@ -282,7 +282,7 @@ class FrontEnd(Declared):
 
     def _temporal(self, function: types.FunctionType) -> Temporal:
         scope, params = self._open(function)
-        line = function.__code__.co_firstlineno
+        line = self.line_of(function)
         return Temporal(self.name(function, claimed=True), params, formula_of(scope), line)
 
     def _refinement(self, function: types.FunctionType, mark: Mark) -> Refinement:
@@ -300,7 +300,7 @@ class FrontEnd(Declared):
             what = f"{abstract.name}, which has processes, as what is refined"
             raise self.refuse(function, what, "its places as a variable, and actions")
         scope, _ = self._open(function)
-        line = function.__code__.co_firstlineno
+        line = self.line_of(function)
         name = self.name(function, claimed=True)
         return Refinement(name, abstract, mapping_of(scope, abstract.variables), line)
 
@@ -323,7 +323,7 @@ class FrontEnd(Declared):
         predicate = pure_body(scope)
         if predicate.type != BOOL:
             raise self.refuse(function, f"a @{kind} that gives {t.show(predicate.type)}", "a bool")
-        line = function.__code__.co_firstlineno
+        line = self.line_of(function)
         return Property(self.name(function, claimed=True), kind, params, predicate, line)
 
 

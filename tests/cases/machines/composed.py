@@ -222,3 +222,56 @@ class Lookers(Machine):
     @reachable
     def all_seen(self) -> bool:
         return self.few.seen == 1 and self.more.seen == 2
+
+
+class Porter(Machine):
+    """Opens and closes; lets somebody in while it is open."""
+
+    door: Port[Channel[bool]] = port()
+    open: Var[bool] = var(False)
+
+    @action(fair="weak")
+    def turn(self) -> None:
+        self.open = not self.open
+
+    @action
+    def admit(self) -> None:
+        when(self.open)
+        self.door.receive()
+
+
+class Visitor(Machine):
+    """Comes in once."""
+
+    door: Port[Channel[bool]] = port()
+    inside: Var[bool] = var(False)
+
+    @process(fair="strong")
+    def enter(self) -> Steps[Self]:
+        self.door.send(True)
+        self.inside = True
+        self = yield
+
+
+class House(Machine):
+    door: Var[Channel[bool]] = channel(capacity=0)
+    porter: Part[Porter] = part(Porter)
+    visitor: Part[Visitor] = part(Visitor)
+
+    @temporal
+    def comes_in(self) -> Formula:
+        return eventually(lambda: self.visitor.inside)
+
+
+class ShyVisitor(Visitor):
+    """Planted: waits until the door is open for good."""
+
+    @process(fair="weak")
+    def enter(self) -> Steps[Self]:
+        self.door.send(True)
+        self.inside = True
+        self = yield
+
+
+class ShyHouse(House):
+    visitor: Part[ShyVisitor] = part(ShyVisitor)
