@@ -61,6 +61,7 @@ def test_what_is_no_number_where_one_is_wanted_is_an_error_of_the_step() -> None
     search = Search(built("mixed", "Careless", {}))
     search.advance(60.0)
     assert "well_defined" in search.hits
+    assert search.report()["hits"]["low"]["why"] == "low(2) is False"
 
 
 @pytest.mark.parametrize(("file", "name", "constants", "expected"), PUBLISHED)

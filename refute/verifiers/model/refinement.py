@@ -19,6 +19,7 @@ from refute.verifiers.model.automaton import Automaton
 from refute.verifiers.model.compiled import Compiled, State, StepRaised, expand
 from refute.verifiers.model.fair_cycles import Lasso, Product, StateGraph
 from refute.verifiers.model.fairness import Graph, Masks
+from refute.verifiers.model.trace import changed
 
 ENABLED = Expr("const", Bool(), (), True)  # the predicate of `fair_formula`
 
@@ -132,7 +133,9 @@ def wrong_start(above: MachineIR, image: State) -> str:
 
 def wrong_step(above: MachineIR, before: State, after: State) -> str:
     """Why a step is none of the other machine."""
-    return f"{above.name} has no step from {_shown(above, before)} to {_shown(above, after)}"
+    found = changed(above, before, after)
+    changes = ", ".join(f"{name} = {value}" for name, value in found.items())
+    return f"{above.name} has no step from {_shown(above, before)} to {changes}"
 
 
 def unfair(above: MachineIR, fair: Fair) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 from refute.frozen import frozen
 from refute.plain import Plain
 from refute.specs.machine import types as t
-from refute.specs.machine.ir import Action, MachineIR, Process, Stmt
+from refute.specs.machine.ir import STEP_KINDS, UNIVERSAL, Action, MachineIR, Process, Stmt
+from refute.specs.machine.meaning import Meaning, World, bindings
 from refute.specs.machine.naming import entry_text, step_text
 from refute.specs.machine.values import Value, conforms, domain, pack_value, said, text
 from refute.verifiers.model.compiled import Instance, State
@@ -45,9 +46,25 @@ def trace_of(trace: Trace) -> Plain:
     }
     lines = [{"text": "start", "changes": _all(trace.ir, trace.states[0])}]
     for (instance, choices, before), after in zip(trace.moves, trace.states[1:], strict=True):
-        changes = _changed(trace.ir, before, after) if after else {}
+        changes = changed(trace.ir, before, after) if after else {}
         lines.append({"text": _moved(trace.ir, instance, choices, before), "changes": changes})
-    return {"case": case, "steps": lines, "why": trace.why}
+    return {"case": case, "steps": lines, "why": _told(trace)}
+
+
+def _told(trace: Trace) -> str:
+    """Why, with the parameters for which a property is false first."""
+    ir, count = trace.ir, len(trace.ir.variables)
+    found = [p for p in ir.properties if p.name == trace.property and p.kind in UNIVERSAL]
+    if not found or not found[0].params or trace.why != f"{trace.property} is False":
+        return trace.why
+    (prop,), meaning = found, Meaning(ir)
+    ends = trace.states[-2:] if prop.kind in STEP_KINDS else trace.states[-1:]
+    worlds = [World(state[:count], ()) for state in ends]
+    for given in bindings(prop.params):
+        if not meaning.true(prop.predicate, prop.params, given, *worlds):
+            shown = [text(v, p.type) for v, p in zip(given, prop.params, strict=True)]
+            return f"{trace.property}({', '.join(shown)}) is False"
+    return trace.why
 
 
 def _moved(ir: MachineIR, instance: Instance, choices: tuple[Value, ...], before: State) -> str:
@@ -102,7 +119,8 @@ def _all(ir: MachineIR, state: State) -> dict[str, str]:
     return {v.name: text(x, v.type) for v, x in pairs if not v.hidden}
 
 
-def _changed(ir: MachineIR, before: State, after: State) -> dict[str, str]:
+def changed(ir: MachineIR, before: State, after: State) -> dict[str, str]:
+    """What a step changes, by variable, or by the place in a map, as text."""
     changes: dict[str, str] = {}
     for variable, old, new in zip(ir.variables, before, after, strict=False):
         if old != new and not variable.hidden:

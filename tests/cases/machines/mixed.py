@@ -54,6 +54,10 @@ class Lift(Machine):
 class Careless(Lift):
     """The same, without looking whether the person is in a car."""
 
+    @invariant
+    def low(self, f: Floor) -> bool:
+        return self.place != f or f < 2
+
     @action
     def jump(self) -> None:
         when(self.place > 2)
