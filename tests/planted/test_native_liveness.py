@@ -3,6 +3,7 @@ that its lies are not believed."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.util
 import sys
@@ -20,12 +21,15 @@ from refute.machine import Machine
 from refute.specs.library.allocator import SchedulingAllocator
 from refute.specs.library.ewd840 import EWD840
 from refute.specs.machine.asking import find_machines
+from refute.verifiers import Interrupted
+from refute.verifiers.model import behaviours
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.liveness import Liveness
 from refute.verifiers.model.native import graph_building
 from refute.verifiers.model.native.compiler import QUICK
 from refute.verifiers.model.native.here import native_liveness
+from refute.verifiers.patience import Patience
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 TEMPORAL = ("Stutters", "FirstState", "Goes", "Avoids", "Starves", "Impolite", "Peterson")
@@ -173,3 +177,15 @@ def test_what_is_decided_stays_so_wherever_the_work_ends() -> None:
         native.advance(0.001)
     assert "clients_will_return" in native.report()["judged"]
     assert "simply" not in native.report()["judged"] or native.at == len(native.tasks)
+
+
+def test_an_interrupt_keeps_what_was_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Patience()
+    asked.asked = True
+    monkeypatch.setattr(behaviours, "patience", lambda: contextlib.nullcontext(asked))
+    with pytest.raises(Interrupted) as stopped:
+        judged("Goes", engine="plain")
+    found = {e.claim: e for e in stopped.value.found}
+    assert found["Goes.deadlock-free"].verdict is Verdict.EXHAUSTED
+    assert found["Goes.leaves"].verdict is Verdict.UNKNOWN
+    assert found["Goes.leaves"].reason.endswith("6 generated: interrupted")

@@ -8,6 +8,7 @@ the plain engine goes on where it was, and the evidence says why.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,8 +22,9 @@ from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import ALL
 from refute.verifiers import Progress
 from refute.verifiers.model.choice import Choice
-from refute.verifiers.model.exploring import NATIVE, PLAIN
+from refute.verifiers.model.exploring import MAX_CORES, NATIVE, PLAIN
 from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.patience import patience
 from refute.verifiers.registry import load
 
 LIVENESS = "refute.verifiers.model.liveness:open_liveness"
@@ -45,12 +47,14 @@ class Unfit(str):
 @frozen
 class Judged:
     """hits: traces by property. undecided: why others are open. said: by property, how it was
-    judged, where the native engine did it or did not. cpu_s: of workers that are gone."""
+    judged, where the native engine did it or did not. cpu_s: of workers that are gone.
+    interrupted: the user asked to stop."""
 
     hits: Mapping[str, Plain]
     undecided: Mapping[str, str]
     said: Mapping[str, str] = dataclasses.field(default_factory=dict)
     cpu_s: float = 0.0
+    interrupted: bool = False
 
 
 class Behaviours:
@@ -65,18 +69,22 @@ class Behaviours:
         progress: Progress,
         spent_cpu_s: float = 0.0,
     ) -> None:
-        """spent_cpu_s: of the budget, by workers that are gone."""
+        """spent_cpu_s: of the budget, by the search's own worker, which had all cores."""
         self.worker = worker
         self.data = ir.to_plain()
         self.names = [t.name for t in ir.temporals] + [r.name for r in ir.refinements]
         self.budget = budget
         self.clock = clock
         self.progress = progress
-        self.spent_cpu_s = spent_cpu_s
+        self.spent_cpu_s = spent_cpu_s / min(MAX_CORES, os.cpu_count() or 1)
+        self.interrupted = False
         self.native_cpu_s = 0.0
 
     def run(self, choice: Choice, searched_by: str) -> Judged:
         """Judge all of them. searched_by: the engine that searched the states."""
+        return dataclasses.replace(self._run(choice, searched_by), interrupted=self.interrupted)
+
+    def _run(self, choice: Choice, searched_by: str) -> Judged:
         first = {"plain": None, "native": 0.0}.get(choice.engine, PLAIN_FIRST_S)
         if first is not None and searched_by == NATIVE:
             first = 0.0
@@ -100,22 +108,38 @@ class Behaviours:
         return self._judged(self.worker, made.value, counts, ended, PLAIN, why)
 
     def _advance(self, worker: Worker, handle: Handle, seconds: float | None) -> tuple[Report, str]:
-        """Go on until all is judged, something ended it ("" if not), or these seconds are over."""
+        """Go on until all is judged, something ended it ("" if not), or these seconds are over.
+
+        Ctrl-C ends it after the slice in hand.
+        """
         counts: Report = {}
         began = self.clock.spent
-        while not counts.get("finished") and not counts.get("unfit"):
-            if seconds is not None and self.clock.spent - began >= seconds:
-                break
-            outcome = worker.invoke(handle, "advance", SLICE_S, timeout_s=self.clock.left + 5.0)
-            if outcome.kind != "returned" or type(outcome.value) is not dict:
-                return counts, outcome.error or outcome.kind
-            counts = outcome.value
-            self.progress(f"temporal properties: {_counted(counts)}")
-            if counts.get("full") or (self._over(worker, SHARE) and not counts["finished"]):
-                return counts, "memory ended" if counts.get("full") else "the budget ended"
-            if worker is not self.worker and self._over(worker, GRAPH_SHARE):
-                worker.invoke(handle, "cut", "the budget ended")
+        with patience() as signals:
+            while not counts.get("finished") and not counts.get("unfit"):
+                if seconds is not None and self.clock.spent - began >= seconds:
+                    break
+                outcome = worker.invoke(handle, "advance", SLICE_S, timeout_s=self.clock.left + 5.0)
+                if outcome.kind != "returned" or type(outcome.value) is not dict:
+                    return counts, outcome.error or outcome.kind
+                counts = outcome.value
+                self.progress(f"temporal properties: {_counted(counts)}")
+                self.interrupted = signals.asked
+                ended = self._ended(worker, counts)
+                if ended:
+                    return counts, ended
+                if worker is not self.worker and self._over(worker, GRAPH_SHARE):
+                    worker.invoke(handle, "cut", "the budget ended")
         return counts, ""
+
+    def _ended(self, worker: Worker, counts: Report) -> str:
+        """Why the work cannot go on; empty when it can, or is finished."""
+        if counts.get("full"):
+            return "memory ended"
+        if counts["finished"] or counts.get("unfit"):
+            return ""
+        if self.interrupted:
+            return "interrupted"
+        return "the budget ended" if self._over(worker, SHARE) else ""
 
     def _over(self, worker: Worker, share: float) -> bool:
         """Whether so much of the budget was spent."""

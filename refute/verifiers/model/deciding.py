@@ -22,7 +22,8 @@ class Searched:
 
     confirmed: what the second engine found, empty when it did not finish; confirming: how far it
     came then. undecided: for properties without a trace, why they are not established.
-    behaviours: for properties of behaviours, how they were judged.
+    behaviours: for properties of behaviours, how they were judged. interrupted: when the user asked
+    to stop in the middle of that.
     symmetry: of which permutations one state stands for those it leads to; None for no such search.
     """
 
@@ -37,6 +38,7 @@ class Searched:
     undecided: Mapping[str, str] = dataclasses.field(default_factory=dict)
     behaviours: Mapping[str, str] = dataclasses.field(default_factory=dict)
     symmetry: Symmetry | None = None
+    interrupted: bool = False
 
 
 def cut(prop: str, searched: Searched) -> str:

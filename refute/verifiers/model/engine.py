@@ -168,7 +168,7 @@ class ModelChecker:
             ended_early = stopped or found.undecided.keys() - open_properties.keys()
             if kept is not None and not ended_early:
                 kept.remove()
-            return dataclasses.replace(found, cpu_s=cpu_s), False
+            return dataclasses.replace(found, cpu_s=cpu_s), found.interrupted
 
     def _explore(self, exploration: Exploration) -> tuple[Mapping[str, Plain], str]:
         """The report of the search, and why it is not complete; liars in tests have their own."""
@@ -184,7 +184,11 @@ class ModelChecker:
         hits = {**found.report.get("hits", {}), **judged.hits}
         merged = {**found.report, "hits": hits, "cpu_s": spent_s + judged.cpu_s}
         return dataclasses.replace(
-            found, report=merged, undecided=judged.undecided, behaviours=judged.said
+            found,
+            report=merged,
+            undecided=judged.undecided,
+            behaviours=judged.said,
+            interrupted=judged.interrupted,
         )
 
     def _finding(self, claim: Claim, searched: Searched) -> Finding:
