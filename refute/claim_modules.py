@@ -42,7 +42,11 @@ def _run(path: Path, name: str) -> ModuleType:
         raise ImportError(f"{path.name} cannot be loaded as a module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
     return module
 
 

@@ -52,13 +52,17 @@ def describe(
         return ()
     closure = claims_closure(tree, roots, wanted)
     with open_worker(tree, sorted({*closure.files, *wanted}), roots, LIMITS) as worker:
-        return describe_in(worker, roots, wanted)
+        return stated_in(load_in(worker, roots, wanted), wanted)
 
 
-def describe_in(worker: Worker, roots: Sequence[str], files: Sequence[str]) -> tuple[Claim, ...]:
-    """The claims of modules that a worker has in its tree. See `describe`."""
-    outcome = worker.call("refute.claim_modules:load", [(p, module_of(p, roots)) for p in files])
-    return from_data(_answer(outcome, files))
+def load_in(worker: Worker, roots: Sequence[str], files: Sequence[str]) -> Outcome:
+    """Load modules that a worker has in its tree, which stay loaded there; see `stated_in`."""
+    return worker.call("refute.claim_modules:load", [(p, module_of(p, roots)) for p in files])
+
+
+def stated_in(loaded: Outcome, files: Sequence[str]) -> tuple[Claim, ...]:
+    """The claims of the modules that were loaded. Raises as `describe` does."""
+    return from_data(_answer(loaded, files))
 
 
 def from_data(data: Sequence[Plain]) -> tuple[Claim, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from refute.claim import Claim
 from refute.cli.place import Place
 from refute.closure import parse
-from refute.describe import describe_in
+from refute.describe import load_in, stated_in
 from refute.errors import UsageError
 from refute.specs.machine.asking import machines_of, opened
 
@@ -26,8 +26,10 @@ def claims_of(
     machine = name if name in classes else ""
     file = place.tree / place.file
     with opened(file, place.tree, roots) as module:
-        made = machines_of(module, settings, machine, fresh=True).claims if classes else ()
-        stated = () if machine else describe_in(module.worker, roots, [place.file])
+        # The claims first: what that has loaded is then the module that the machines are in.
+        loaded = None if machine else load_in(module.worker, roots, [place.file])
+        made = machines_of(module, settings, machine).claims if classes else ()
+        stated = () if loaded is None else stated_in(loaded, [place.file])
     chosen = list(made) if machine else [c for c in (*made, *stated) if _named(c, name)]
     if not chosen:
         raise _nothing(place, name, made, stated)

@@ -91,12 +91,11 @@ def machines_of(
     module: Opened,
     settings: Mapping[str, Sequence[int]] | None = None,
     only: str = "",
-    fresh: bool = False,
 ) -> Found:
-    """The claims of the machines in an opened file. fresh: leave nothing of it in the worker."""
+    """The claims of the machines in an opened file."""
     sizes = {name: list(values) for name, values in (settings or {}).items()}
     target = "refute.specs.machine.loading:describe_module"
-    outcome = module.worker.call(target, module.name, sizes, only, fresh=fresh)
+    outcome = module.worker.call(target, module.name, sizes, only)
     claims: list[Claim] = []
     for data in answer(outcome, module.file):
         ir = _machine(data, module.file)

@@ -247,11 +247,13 @@ def _end(bound: int | None) -> str:
 
 
 _CLASSES: dict[str, type[Any]] = {}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {}  # of the same classes
 
 
 def register(*classes: type[Any]) -> None:
     """Let `pack` and `unpack` know these dataclasses, by their names."""
     _CLASSES.update({c.__name__: c for c in classes})
+    _FIELDS.update({c: tuple(f.name for f in dataclasses.fields(c)) for c in classes})
 
 
 register(Bool, Int, Nothing, Atoms, Text, Tuple, Rec, Union, SetOf, BagOf, MapOf, SeqOf)
@@ -259,12 +261,13 @@ register(Bool, Int, Nothing, Atoms, Text, Tuple, Rec, Union, SetOf, BagOf, MapOf
 
 def pack(value: Any) -> Plain:
     """Registered dataclasses, tuples and scalars as plain data."""
-    if dataclasses.is_dataclass(value) and _CLASSES.get(type(value).__name__) is type(value):
-        fields = [pack(getattr(value, f.name)) for f in dataclasses.fields(value)]
-        return {"is": type(value).__name__, "of": fields}
-    if type(value) is tuple or type(value) is list:
+    kind = type(value)
+    if kind is tuple or kind is list:
         return [pack(v) for v in value]
-    return value
+    names = _FIELDS.get(kind)
+    if names is None:
+        return value
+    return {"is": kind.__name__, "of": [pack(getattr(value, name)) for name in names]}
 
 
 def unpack(data: Plain) -> Any:
@@ -276,7 +279,7 @@ def unpack(data: Plain) -> Any:
         fields = data.get("of")
         if kind is None or type(fields) is not list:
             raise UnreadableInput(f"not the data of a machine: {str(data)[:80]}", thing="machine")
-        if len(fields) != len(dataclasses.fields(kind)):
+        if len(fields) != len(_FIELDS[kind]):
             raise UnreadableInput(f"{kind.__name__} has other fields", thing="machine")
         return kind(*(unpack(v) for v in fields))
     if data is None or type(data) in (bool, int, str):
