@@ -13,7 +13,7 @@ from typing import Any
 
 from refute.frozen import frozen
 from refute.specs.machine import types as t
-from refute.specs.machine.expressions import BOOL
+from refute.specs.machine.expressions import BOOL, number
 from refute.specs.machine.ir import (
     Action,
     Assign,
@@ -223,7 +223,13 @@ def _counts(body: Sequence[Stmt], var: str, word: str) -> set[int]:
 
 def _checked(value: Expr, kind: t.Type, line: int) -> tuple[Stmt, ...]:
     """An error of the step where the message is outside of its type."""
-    if t.included(value.type, kind) or cardinality(kind) > MAX_CHECKED:
+    if t.included(value.type, kind):
+        return ()
+    if isinstance(kind, t.Int) and isinstance(value.type, t.Int):
+        ends = [(">=", kind.lo), ("<=", kind.hi)]
+        tests = [Expr(op, BOOL, (value, number(end))) for op, end in ends if end is not None]
+        return tuple(Check(test, line) for test in tests)
+    if cardinality(kind) > MAX_CHECKED:
         return ()
     return (Check(Expr("in", BOOL, (value, Expr("domain", t.SeqOf(kind)))), line),)
 

@@ -24,8 +24,11 @@ class State:
     _space: Space = dataclasses.field(compare=False, repr=False)
 
     def __getitem__(self, name: str) -> Any:
-        """The value of a variable, as the machine's own code sees it. Raises KeyError."""
-        names = [v.name for v in self._space.ir.variables]
+        """The value of a variable, as the machine's own code sees it. Raises KeyError.
+
+        `left.heard` of a part; of several, `hosts.heard` is a Map.
+        """
+        names = [v.name.replace("[]", "") for v in self._space.ir.variables]
         if name not in names or "@" in name:
             raise KeyError(name)
         at = names.index(name)
