@@ -8,11 +8,15 @@ files that the claim's `covers` names: an undeclared input does not exist for it
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from refute import sandbox
 from refute.claim import Claim, is_command
 from refute.closure import Closure, closure_of
 from refute.frozen import frozen
-from refute.sandbox import Limits, Worker, open_worker
+
+if TYPE_CHECKING:  # machines have sites in workers too, which open none
+    from refute.sandbox import Limits, Worker
 
 
 @frozen
@@ -39,7 +43,7 @@ class Site:
         """A fresh worker that can import the subject, or is its command, and has nothing more."""
         closure = self.subject_closure(claim)
         command = claim.subject.removeprefix("cmd:") if is_command(claim.subject) else None
-        return open_worker(
+        return sandbox.open_worker(
             self.subject_tree,
             closure.files,
             self.roots,
@@ -54,6 +58,6 @@ class Site:
     ) -> Worker:
         """A fresh worker that can import the judging code, never the head's subject."""
         closure = self.spec_closure(claim)
-        return open_worker(
+        return sandbox.open_worker(
             self.spec_tree, closure.files, self.roots, limits, hash_seed=hash_seed, fds=fds
         )
