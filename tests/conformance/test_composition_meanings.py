@@ -72,7 +72,7 @@ def test_states_are_those_of_the_classes(first: int, processes: bool, tmp_path: 
         if counts[0] <= MOST:
             assert composed.Explored(model.cls, MOST).counts() == counts, seed
             compared += counts[0] > 3
-    assert compared >= 4
+    assert compared >= 3
 
 
 RINGS = [
