@@ -1,4 +1,4 @@
-"""The native model checker: states per second, bytes per state, two cores, and time to a verdict.
+"""The native model checker: states per second, bytes per state, two cores.
 
     python benchmarks/bench_native.py [RM …]
 
@@ -30,7 +30,6 @@ RATE = 2_000_000  # distinct states per second, one core, N=8
 TLC = 38_000
 BYTES = 24
 TWO_CORES = 1.6
-FIRST_S, CACHED_S = 1.5, 0.4
 PAIRS = 5
 
 
@@ -62,20 +61,6 @@ def by_hand(directory: Path, size: int) -> float:
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     assert int(out[0]) == COUNTS[size]
     return float(out[2])
-
-
-def verdict(file: Path, cache: Path) -> float:
-    """Seconds of a whole `refute check` of a small machine by the native engine."""
-    command = [sys.executable, "-m", "refute.cli.main", "check", f"{file}:agreement"]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    started = time.perf_counter()
-    subprocess.run(
-        [*command, "--engine", "native", "--set", "RM=3"],
-        check=True,
-        capture_output=True,
-        env=environment,
-    )
-    return time.perf_counter() - started
 
 
 def shown(what: str, figure: str, bar: str = "", met: bool = True) -> bool:
@@ -117,21 +102,6 @@ def two_cores(size: int) -> bool:
     return shown(what, f"{ratio:.2f}", f"{TWO_CORES}", ratio >= TWO_CORES)
 
 
-def time_to_verdict() -> bool:
-    """A small machine, from the shell, without and with the build in the cache."""
-    file = HERE.parent / "refute" / "specs" / "library" / "two_phase_commit.py"
-    with tempfile.TemporaryDirectory() as directory:
-        first = min(verdict(file, Path(directory) / str(n)) for n in range(3))
-        cached = min(verdict(file, Path(directory) / "0") for _ in range(5))
-    met = [
-        shown(
-            "RM=3, refute check with compilation", f"{first:.2f} s", f"{FIRST_S} s", first < FIRST_S
-        ),
-        shown("  with the build cached", f"{cached:.2f} s", f"{CACHED_S} s", cached < CACHED_S),
-    ]
-    return all(met)
-
-
 def main(sizes: list[int]) -> int:
     """Measure everything."""
     met = []
@@ -143,7 +113,6 @@ def main(sizes: list[int]) -> int:
             figure = f"{wall:.1f} s, {spent:.1f} CPU s"
             shown(f"N={size}, {found['distinct']:,} states on all cores", figure)
             shown("  memory", f"{found['memory'] / GIB:.2f} GiB", "8 GiB", not found["full"])
-    met.append(time_to_verdict())
     return 0 if all(met) else 1
 
 
