@@ -147,6 +147,24 @@ class Bunches(Places, abc.ABC):
         key = ("bunch", given["set"], given["order"])
         return self._shared(key, lambda name: _FIND.format(name=name, **given))
 
+    def empty(self, name: str, kind: t.Type) -> None:
+        """Declare a set or sequence without elements; what lies behind its end is not written."""
+        if form(kind).kind in ("seq", "bunch"):
+            self.put(f"{self.ctype(kind)} {name}; {name}.n = 0;")
+        else:
+            self.put(f"{self.ctype(kind)} {name} = {self.zero(kind)};")
+
+    def taken_from(self, name: str, kind: t.Type, elem: str) -> None:
+        """Take an element of the right type out of the set variable, if it is there."""
+        made = form(kind)
+        if made.kind == "set":
+            code = self.temp("L", self.rank(elem, made.parts[0]))
+            word = name if made.count <= 64 else f"{name}.w[{code} / 64]"
+            self.put(f"{word} &= ~(1ull << ({code} % 64));")
+            return
+        held = self.temp(self.ctype(made.parts[0]), elem)
+        self.put(f"{self.bunch(kind)}_drop(&{name}, &{held});")
+
     def added_to(self, name: str, kind: t.Type, elem: str) -> None:
         """Put an element of the right type into the set variable."""
         made = form(kind)
@@ -170,7 +188,8 @@ class Bunches(Places, abc.ABC):
         source, target = form(kind), form(to)
         if source.kind == target.kind == "set":
             return self._bits_converted(text, kind, to, fail)
-        result, skip = self.temp(self.ctype(to), self.zero(to)), self.fresh("d")
+        result, skip = self.fresh("x"), self.fresh("d")
+        self.empty(result, to)
         text = self.simple(kind, text)
         if source.kind == "set":
             code = self.bits_loop(text, source.count)

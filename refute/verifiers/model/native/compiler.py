@@ -28,7 +28,8 @@ from pathlib import Path
 from refute.budget import GIB
 from refute.verifiers.model.native.forms import Unsuited
 
-FLAGS = ("-O2", "-std=gnu11", "-shared", "-fPIC", "-w", "-pthread")
+_X86 = ("-mpopcnt",) if platform.machine() in ("x86_64", "AMD64") else ()  # all since 2008
+FLAGS = ("-O2", "-std=gnu11", "-shared", "-fPIC", "-w", "-pthread", *_X86)
 QUICK = ("-O0", *FLAGS[1:])  # for tests, which compile more than they run
 _COMPILERS = ("cc", "gcc", "clang")
 PATIENCE_S = 120.0

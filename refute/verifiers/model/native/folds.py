@@ -197,7 +197,7 @@ class Folds(Terms):
 
         lines, _ = self.captured(partial(_walked, walk, body))
         found = made[0] if made else kind
-        self.put(f"{self.ctype(found)} {name} = {self.zero(found)};")
+        self.empty(name, found)
         self.lines += lines
         return Val(found, name)
 
@@ -241,7 +241,8 @@ class Folds(Terms):
         if form(kind).kind == "set" and count <= 64:
             codes = [self.rank(self.converted(v, elem, LIMIT), elem) for v in vals]
             return Val(kind, "(" + " | ".join(f"1ull << {c}" for c in codes) + ")" if vals else "0")
-        result = self.temp(self.ctype(kind), self.zero(kind))
+        result = self.fresh("x")
+        self.empty(result, kind)
         for val in vals:
             self.added_to(result, kind, self.converted(val, elem, LIMIT))
         return Val(kind, result)

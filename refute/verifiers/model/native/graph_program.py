@@ -46,7 +46,7 @@ class Behaving(Steps):
             stride *= count
 
     def _fresh_scope(self, after: bool = False) -> None:
-        self.places, self.next = self._see("s"), self._see("n") if after else {}
+        self.places, self.next = self.seen("s"), self.seen("n") if after else {}
         self._locals, self.env = {}, {}
 
     def predicate(self, number: int, params: Sequence[Param], predicate: Expr) -> None:

@@ -120,6 +120,8 @@ class Expressions(Recursions):
                 return self._among(item, base)
             if base.place is None:
                 base = Val(base.type, self.simple(base.type, self.value(base)))
+            elif count > 64:
+                return self._member(item, elem, self.packed_bit_test(base.place, "{code}"))
             text = self.value(base)
             return self._member(item, elem, self.bit_test(text, count, "{code}"))
         if isinstance(base.type, t.MapOf):

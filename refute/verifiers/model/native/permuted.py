@@ -48,7 +48,7 @@ class Permuted(Steps):
         held = [at for at, kind in enumerate(kinds) if mentions(kind, self.sorts)]
         families = [at for at, made in enumerate(self.layout.families) if self._moves(made)]
         self._struct(held, families)
-        see = self._see("w")
+        see = self.seen("w")
         rows = [see[v.name] for v in self.layout.ir.variables]
         load = [*(self._loaded(at, *rows[at]) for at in held), *map(self._raw_in, families)]
         self._put_function("static void hold(Held *h, const U *w)", load)

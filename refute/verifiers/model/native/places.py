@@ -205,6 +205,11 @@ class Places(Text):
             return f"(L)({text} >> ({code}) & 1)"
         return f"(L)({text}.w[({code}) / 64] >> (({code}) % 64) & 1)"
 
+    def packed_bit_test(self, place: Place, code: str) -> str:
+        """Whether a packed set of more than a word, which begins at one, has the element."""
+        word = f"{place.array}[{place.word} + ({code}) / 64]"
+        return f"(L)({word} >> (({code}) % 64) & 1)"
+
     def bit_set(self, name: str, count: int, code: str) -> str:
         """A C expression that puts an element into the set variable."""
         if count <= 64:

@@ -13,6 +13,7 @@ from refute.specs.machine.symmetry import Symmetry
 from refute.specs.machine.values import domain, unpack_value
 from refute.verifiers.model.native.branches import branch_lines, words_of
 from refute.verifiers.model.native.forms import Unsuited, count
+from refute.verifiers.model.native.guards import Guard, guards_of, looped
 from refute.verifiers.model.native.layout import Layout, bits_of, family
 from refute.verifiers.model.native.permuted import Permuted
 from refute.verifiers.model.native.steps import Steps, chooses
@@ -80,12 +81,13 @@ def written(text: Steps, ir: MachineIR, layout: Layout) -> list[str]:
         if prop.kind in _LISTS:
             text.property(at, prop)
     names = step_names(ir)
-    for at, action in enumerate(ir.actions):
+    guarded = [guards_of(text, action) for action in ir.actions]
+    for at, (_, action) in enumerate(guarded):
         text.action(at, names.index(action.name), action)
     for at, made in enumerate(layout.families):
         slot = len(ir.variables) + at
         text.process(at, names.index(made.process.name), made, slot)
-    _expand(text, ir)
+    _expand(text, ir, [guards for guards, _ in guarded])
     _starts(text, ir, layout)
     _returned(text, ir, layout)
     shape = layout.words, layout.room.bits, layout.room.items
@@ -133,11 +135,12 @@ def _constants(ir: MachineIR, layout: Layout, names: list[str]) -> list[str]:
     return lines
 
 
-def _expand(text: Steps, ir: MachineIR) -> None:
+def _expand(text: Steps, ir: MachineIR, guards: Sequence[Sequence[Guard]]) -> None:
     """The function that takes every step of a state, instance by instance."""
     lines = ["static void expand(Thread *t, const U *s)", "{", "U i = 0; int r; (void)r;"]
     for at, action in enumerate(ir.actions):
-        lines += _calls(text, f"a{at}(t, s, i", action.params, chooses(action.body))
+        choosing = chooses(action.body)
+        lines += _calls(text, f"a{at}(t, s, i", action.params, choosing, guards=guards[at])
     for at, process in enumerate(ir.processes):
         choosing = any(chooses(b.body) for b in process.blocks)
         lines.append("{ L me = 0;")
@@ -147,22 +150,20 @@ def _expand(text: Steps, ir: MachineIR) -> None:
 
 
 def _calls(
-    text: Steps, call: str, params: Sequence[Param], choosing: bool, after: str = ""
+    text: Steps,
+    call: str,
+    params: Sequence[Param],
+    choosing: bool,
+    after: str = "",
+    guards: Sequence[Guard] = (),
 ) -> list[str]:
-    lines: list[str] = []
     _members(params)
-    for at, param in enumerate(params):
-        lines.append(f"for (L c{at} = 0; c{at} < {len(domain(param.type))}; c{at}++) {{")
-        value = text.unrank(f"c{at}", param.type)
-        lines.append(f"{text.ctype(param.type)} v{at} = {value};")
     given = "".join(f", v{at}" for at in range(len(params)))
     run = f"r = {call}{given});"
     if choosing:
         run = f"start_picks(t); do {{ {run} }} while (r >= 0 && again(t));"
-    lines.append(f"{run} if (r < 0) {{ if (r == RAISED) raised_step(t, s, i); else limited(); }}")
-    lines.append(f"{after}i++;")
-    lines.append("}" * len(params))
-    return lines
+    judged = f"{run} if (r < 0) {{ if (r == RAISED) raised_step(t, s, i); else limited(); }}"
+    return looped(text, params, guards, [judged, f"{after}i++;"])
 
 
 def _starts(text: Steps, ir: MachineIR, layout: Layout) -> None:

@@ -57,7 +57,7 @@ class Steps(Expressions):
         self._ran = 0  # the first word of the branches of the step in hand
         self._branch = 0  # the next branch of it
 
-    def _see(self, array: str) -> dict[str, tuple[t.Type, Place]]:
+    def seen(self, array: str) -> dict[str, tuple[t.Type, Place]]:
         """Where the variables lie in a state held in this array."""
         pairs = zip(self.layout.ir.variables, self.layout.offsets, strict=False)
         return {v.name: (v.type, Place(array, str(at // 64), str(at % 64))) for v, at in pairs}
@@ -73,7 +73,7 @@ class Steps(Expressions):
 
     def property(self, number: int, prop: Property) -> None:
         """The function `q<number>(s, n)`: 1, 0, RAISED or LIMIT."""
-        self.places, self.next = self._see("s"), self._see("n")
+        self.places, self.next = self.seen("s"), self.seen("n")
         self._locals, self.env = {}, {}
 
         def work() -> str:
@@ -121,7 +121,7 @@ class Steps(Expressions):
         self._ran = sum(map(words_of, self._lines[:function]))
         for at in range(words_of(self._lines[function])):
             self.put(f"U r{at} = 0;")
-        self.places, self.next = self._see("w"), {}
+        self.places, self.next = self.seen("w"), {}
         self._bind(params)
         self._locals = {}
         self._loops = []

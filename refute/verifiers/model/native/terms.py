@@ -139,6 +139,8 @@ class Terms(Numbers):
         return Val(BOOL, f"({left} {expr.op} {right})")
 
     def _sets(self, expr: Expr) -> Val:
+        if expr.op in ("|", "diff") and expr.args[1].op == "setof":
+            return self._by_elements(expr)
         left, right = map(self.term, expr.args)
         if not isinstance(left.type, t.SetOf) or not isinstance(right.type, t.SetOf):
             raise Unsuited(f"{expr.op} of {show(left.type)}")
@@ -155,6 +157,28 @@ class Terms(Numbers):
         if expr.op == "disjoint":
             return self._empty(self._together("&", left.type, texts))
         return self._together(expr.op, left.type, texts)
+
+    def _by_elements(self, expr: Expr) -> Val:
+        """A set with some elements more or less."""
+        left = self.term(expr.args[0])
+        elems = list(map(self.term, expr.args[1].args))
+        if not isinstance(left.type, t.SetOf):
+            raise Unsuited(f"{expr.op} of {show(left.type)}")
+        more = expr.op == "|"
+        kinds = (left.type.elem, *(e.type for e in elems if more))
+        kind = type(left.type)(t.join(kinds))
+        result = self.temp(self.ctype(kind), self.converted(left, kind, LIMIT))
+        (elem,) = form(kind).parts
+        for val in elems:
+            if more:
+                self.added_to(result, kind, self.converted(val, elem, LIMIT))
+                continue
+            other = self.fresh("d")
+            self.put("{")
+            self.taken_from(result, kind, self.converted(val, elem, f"goto {other};"))
+            self.put("}")
+            self.put(f"{other}:;")
+        return Val(kind, result)
 
     def _together(self, op: str, kind: t.Type, texts: list[str]) -> Val:
         """Two sets of one type."""
