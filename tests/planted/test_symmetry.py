@@ -32,10 +32,11 @@ def of_all(name: str) -> dict[str, Evidence]:
 
 
 def judged(
-    name: str, engine: ModelChecker | None = None, props: tuple[str, ...] = ()
+    name: str, engine: ModelChecker | None = None, props: tuple[str, ...] = (), size: int = 3
 ) -> dict[str, Evidence]:
-    """Evidence by property, up to permutations."""
-    machines = find_machines(CASES / "symmetric.py", CASES, (".",), {}, name)
+    """Evidence by property, up to permutations. size: of P."""
+    sizes = {"P": (size,)} if size != 3 else {}
+    machines = find_machines(CASES / "symmetric.py", CASES, (".",), sizes, name)
     claims = [c for c in machines.claims if not props or c.statement.params["prop"] in props]
     checker = engine or ModelChecker(Choice("plain", symmetry=True))
     results = check(claims, BUDGET, machines.site, engines=lambda _: (checker,))
@@ -67,7 +68,7 @@ def test_what_is_established_is_so_for_all_states() -> None:
 
 
 def test_never_reached_rests_on_a_second_search_of_all_states() -> None:
-    evidence = judged("Lock", props=("overfull",))["overfull"]
+    evidence = judged("Lock", props=("too_many",))["too_many"]
     assert evidence.verdict is Verdict.REFUTED
     assert "in all 45 reachable states" in evidence.reason
 
@@ -163,6 +164,17 @@ def test_the_native_engine_finds_the_same(
     assert evidence["crowded"].verdict is Verdict.PROVED
     statistics = evidence["outside"].statistics
     assert (statistics["engine"], statistics["whole"]) == (NATIVE, 45)
+
+
+def test_never_reached_natively_rests_on_all_states_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More states than the second engine repeats in any case."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    checker = ModelChecker(Choice("native", symmetry=True))
+    evidence = judged("Lock", checker, ("too_many",), 6)["too_many"]
+    assert evidence.verdict is Verdict.REFUTED, evidence.reason
+    assert "in all 1393 reachable states" in evidence.reason
 
 
 @pytest.mark.parametrize("other", ["--simulate=10", "--checkpoint=here"])

@@ -307,7 +307,8 @@ class Exploration:
         report, stopped = self._report(worker, made.value, counts, stopped)
         if choice.walks and not counts.get("full"):
             stopped = walked(counts, choice.depth)
-        if self.certificate is not None and not stopped and self.certify(report):
+        whole = not stopped and not choice.symmetry  # one state of each orbit is no closed set
+        if self.certificate is not None and whole and self.certify(report):
             self.certificate.take(worker, made.value, self.clock)
         if report.get("disagrees"):
             stopped = f"a bug of refute: the engines disagree, {report['disagrees']}"

@@ -81,8 +81,8 @@ class Lock(Machine):
         return self.inside == Set(P)
 
     @reachable
-    def overfull(self) -> bool:
-        return len(self.inside) > 3
+    def too_many(self) -> bool:
+        return len(self.inside) > len(P)
 
     @temporal
     def gets_in(self, p: P) -> Formula:
