@@ -90,6 +90,7 @@ CASES: dict[str, tuple[Model, int, frozenset[str]]] = {
     "ACP_SB(4)": (AtomicCommitment.build(P=4), 2_092_064, frozenset()),
     "TwoPhase(7)": (TwoPhase.build(RM=7), 296_448, frozenset()),
     "TwoPhase(8)": (TwoPhase.build(RM=8), 1_745_408, frozenset()),
+    "TwoPhase(9)": (TwoPhase.build(RM=9), 10_340_352, frozenset()),
     "Deciding(7)": (Deciding.build(RM=7), 296_448, frozenset()),
     "Deciding(8)": (Deciding.build(RM=8), 1_745_408, frozenset()),
     "Hesitating(8)": (Hesitating.build(RM=8), 1_745_408, frozenset({"decides"})),

@@ -26,7 +26,7 @@ from refute.verifiers.model import behaviours
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.liveness import Liveness
-from refute.verifiers.model.native import graph_building
+from refute.verifiers.model.native import graph_building, liveness
 from refute.verifiers.model.native.compiler import QUICK
 from refute.verifiers.model.native.here import native_liveness
 from refute.verifiers.patience import Patience
@@ -148,11 +148,14 @@ def test_a_library_that_crashes_leaves_it_to_the_plain_engine(
 
 
 @pytest.mark.parametrize("broken", [False, True])
-def test_a_graph_that_memory_cuts_is_judged_as_far_as_it_was_built(broken: bool) -> None:
+def test_a_graph_that_memory_cuts_is_judged_as_far_as_it_was_built(
+    broken: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(liveness, "GRAPH_SHARE", 0.5)
     ir = dataclasses.replace(EWD840.build(N=6).ir, refinements=())
     if broken:
         ir = dataclasses.replace(ir, properties=())  # without its fairness
-    native = native_liveness(ir, memory=14 * 2**20, flags=QUICK)
+    native = native_liveness(ir, memory=16 * 2**20, flags=QUICK)
     while not (counts := native.advance(5.0))["finished"]:
         assert not counts["full"]
     assert counts["distinct"] < 36_990 and counts["left"]

@@ -4,7 +4,7 @@ typedef struct {
     uint32_t (*number)(const U *), (*step)(uint32_t, uint32_t), (*enabled)(uint32_t);
     int (*has)(uint32_t, uint32_t);
     U (*labels)(void);
-    U start_count;
+    U start_count, conditions;
 } Above;
 
 static Above above;
@@ -41,7 +41,7 @@ static int checked(uint32_t at)
 {
     Row row = AT(Row, rows, at);
     uint32_t before = AT(uint32_t, images, at);
-    if (!roomy(&edge_above, (row.begin + row.length) * 4 + 4)) return FULL;
+    if (above.conditions && !roomy(&edge_above, (row.begin + row.length) * 4 + 4)) return FULL;
     for (U e = row.begin; e < row.begin + row.length; e++) {
         uint32_t to = AT(uint32_t, targets, e), place = to & ~OUTER, step = 1;
         if (to & OUTER && (!roomy(&outer_images, place * 4ull + 4) || !AT(uint32_t, outer_images, place))) {
@@ -53,7 +53,7 @@ static int checked(uint32_t at)
         if (after != before) step = after == NONE - 1 ? 0 : above.step(before - 1, after - 1);
         if (step == NONE) return ABOVE;
         if (!step) { departed[0] = 2; departed[1] = at; departed[2] = to; return DONE; }
-        AT(uint32_t, edge_above, e) = step - 1;
+        if (above.conditions) AT(uint32_t, edge_above, e) = step - 1;
     }
     return MORE;
 }
@@ -229,7 +229,7 @@ static inline int onward(uint32_t pair, uint32_t *edge, uint32_t *next, uint32_t
             state = AT(uint32_t, targets, e);
             if (state & OUTER) continue;
             if (asked.source == CONDITION && AT(char, shunned, AT(uint32_t, edge_above, e))) continue;
-            *label = AT(uint32_t, edge_labels, e);
+            *label = LABEL(e);
         }
         while (*next < count) {
             U node = asked.next[from + (*next)++];

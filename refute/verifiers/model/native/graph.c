@@ -82,8 +82,12 @@ static int sized(Room *r, U bytes)
 static inline int roomy(Room *r, U bytes)
 {
     if (__builtin_expect(bytes <= r->bytes, 1)) return 1;
-    U least = (bytes + 65535) & ~65535ull, wanted = (r->bytes + r->bytes / 2 + 65535) & ~65535ull;
-    if ((wanted > least && sized(r, wanted)) || sized(r, least)) return 1;
+    U least = (bytes + 65535) & ~65535ull;
+    for (U more = r->bytes / 2; more > 1u << 20; more /= 4) {
+        U wanted = (r->bytes + more + 65535) & ~65535ull;
+        if (wanted > least && sized(r, wanted)) return 1;
+    }
+    if (sized(r, least)) return 1;
     full = 1;
     return 0;
 }
@@ -175,6 +179,12 @@ typedef struct { U begin; uint32_t length, enabled; } Row; /* length NONE: not e
 static Room states, parents, rows, outers, seen, outer_seen, targets, edge_labels, table, found;
 static U slots, found_count;
 static uint32_t able, at_hand;
+
+#if CONDITIONS
+#define LABEL(edge) AT(uint32_t, edge_labels, edge)
+#else
+#define LABEL(edge) 0u /* the empty set is the only one */
+#endif
 
 enum { FOUND = W + 2 }; /* words of a successor in hand: its state, hash and instance */
 
@@ -291,17 +301,22 @@ static void take(uint32_t at)
             : &AT(uint32_t, seen, number);
         U edge = begin + *mark;
         if (edge >= edge_count || AT(uint32_t, targets, edge) != number) {
-            if (!roomy(&targets, (edge_count + 1) * 4) || !roomy(&edge_labels, (edge_count + 1) * 4)) return;
-            U words[CW] = {0};
-            if (CONDITIONS && tested(s, w, words) < 0) { limited(); return; }
-            label = joined(label, label_of(words));
+            if (!roomy(&targets, (edge_count + 1) * 4)) return;
             *mark = (uint32_t)(edge_count - begin);
             edge = edge_count++;
             AT(uint32_t, targets, edge) = number;
-            AT(uint32_t, edge_labels, edge) = 0;
+#if CONDITIONS
+            U words[CW] = {0};
+            if (!roomy(&edge_labels, edge_count * 4)) return;
+            if (tested(s, w, words) < 0) { limited(); return; }
+            label = joined(label, label_of(words));
+            LABEL(edge) = 0;
+#endif
         }
-        AT(uint32_t, edge_labels, edge) = joined(AT(uint32_t, edge_labels, edge), label);
-        able = joined(able, AT(uint32_t, edge_labels, edge));
+#if CONDITIONS
+        LABEL(edge) = joined(LABEL(edge), label);
+        able = joined(able, LABEL(edge));
+#endif
     }
     if (full || unfit) return;
     AT(Row, rows, at) = (Row){begin, (uint32_t)(edge_count - begin), able};
@@ -374,7 +389,7 @@ uint32_t rf_step(uint32_t from, uint32_t to)
     uint32_t value = 0;
     for (uint32_t e = 0; e < row.length && !value; e++)
         if (AT(uint32_t, targets, row.begin + e) == to)
-            value = AT(uint32_t, edge_labels, row.begin + e) + 1;
+            value = LABEL(row.begin + e) + 1;
     known[at].key = key;
     known[at].value = value + 1;
     return value;

@@ -33,6 +33,7 @@ class _Above(ctypes.Structure):
     _fields_ = [
         *((n, ctypes.c_void_p) for n in ("number", "step", "enabled", "has", "labels")),
         ("start_count", _WORD),
+        ("conditions", _WORD),
     ]
 
 
@@ -80,6 +81,7 @@ class GraphLibrary:
 
     def __init__(self, path: Path, words: int, conditions: int) -> None:
         self.words = words
+        self.conditions = conditions
         self.sets = max(1, -(-conditions // 64))
         self.c = ctypes.CDLL(str(path))
         self.c.rf_open.argtypes = (_WORD,)
@@ -149,7 +151,8 @@ class Asking(GraphLibrary):
         """Begin to judge the mapping with this number into that machine."""
         names = ("rf_number", "rf_step", "rf_enabled", "rf_has", "rf_labels")
         pointers = [ctypes.cast(getattr(above.c, n), ctypes.c_void_p) for n in names]
-        self.c.rf_refine(number, ctypes.byref(_Above(*pointers, above.counts()["starts"])))
+        starts = above.counts()["starts"]
+        self.c.rf_refine(number, ctypes.byref(_Above(*pointers, starts, above.conditions)))
 
     def map(self, seconds: float) -> int:
         """Map states and check steps for about so long."""

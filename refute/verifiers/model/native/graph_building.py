@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from refute.plain import Plain
@@ -28,20 +28,22 @@ class GraphBuilder:
     def libraries(self, data: Plain, patience_s: float) -> Iterator[list[Path]]:
         """The machine's library, and those of the machines it refines, in one directory.
 
-        They exist until the context ends. patience_s: seconds for the compiler. Raises Unsuited.
+        They exist until the context ends. patience_s: seconds for the compiler, which makes all at
+        the same time. Raises Unsuited.
         """
         texts = self._texts(MachineIR.from_plain(data))
-        until = time.monotonic() + patience_s
-        with contextlib.ExitStack() as stack:
-            paths = []
-            for text in texts:
-                left_s = max(1.0, until - time.monotonic())
-                paths.append(stack.enter_context(built(text, FLAGS, left_s)))
-            directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            yield [
-                Path(shutil.copy(path, directory / f"{at}-{path.name}"))
-                for at, path in enumerate(paths)
+        with (
+            tempfile.TemporaryDirectory() as directory,
+            ThreadPoolExecutor(len(texts)) as pool,
+        ):
+            places = [Path(directory) / f"graph{at}.so" for at in range(len(texts))]
+            waiting = [
+                pool.submit(_made, text, place, patience_s)
+                for text, place in zip(texts, places, strict=True)
             ]
+            for made in waiting:
+                made.result()
+            yield places
 
     def _texts(self, ir: MachineIR) -> list[str]:
         cramped = Cramped("there is no more room")
@@ -67,3 +69,9 @@ class GraphBuilder:
         except Exception as error:  # the plain engine can still judge
             what = f"{type(error).__name__}: {error}"
             raise Unsuited(f"a bug of refute: its program could not be written ({what})") from error
+
+
+def _made(text: str, place: Path, patience_s: float) -> None:
+    """Put the library made of a text where it is asked for; one copy holds one graph."""
+    with built(text, FLAGS, patience_s) as path:
+        shutil.copy(path, place)

@@ -58,7 +58,7 @@ from refute.verifiers.model.telling import NoStep, Telling
 
 MAX_PREDICATES = 63  # of one part of a formula
 MAX_PROMISES = 64
-GRAPH_SHARE = 0.7  # of memory; a graph that needs more is cut there
+GRAPH_SHARE = 0.8  # of memory; a graph that needs more is cut there
 
 
 @dataclasses.dataclass
