@@ -78,6 +78,7 @@ BOOLS += ["[c] != self.q", "[x for x in self.s | {a, R(a, c)}][0] == a"]
 BOOLS += ["any(x == a and v > 1 for x, v in self.m.items())"]
 BOOLS += ["any(len(x) == 1 and x <= self.d[c] for x in subsets(self.d[c]))"]
 BOOLS += ["Set([a]) in every(Set[A])", "len(permutations(self.d[c])) == 2"]
+BOOLS += ["sole(self.q) == c", "len(self.q) != 1 or sole(self.q) == c"]
 BOOLS += ["self.q == (c, C.X)", "() != self.q[1:]", "self.q + (c,) == (c,)"]
 BOOLS += ["self.q in permutations(self.q)", "len(permutations([self.i, k, 1])) == 3"]
 BOOLS += ["any(n != self.n for n in every(N | None))"]
@@ -168,6 +169,10 @@ def sure(q: Seq[C], k: int) -> bool:
     if k > 2:
         n = n * 2
     return n > 1 and all(same(x) for x in q)
+
+def sole(q: Seq[C]) -> C:
+    assert len(q) == 1
+    return q[0]
 
 def next_of(s: Set[A | R], a: A) -> A | R:
     t = R(a, C.X)

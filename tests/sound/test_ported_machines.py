@@ -26,6 +26,7 @@ PUBLISHED = [
     ("orders", "Shuffled", {}, (3, 10)),
     ("orders", "Post", {}, (13, 27)),
     ("mixed", "Lift", {}, (10, 22)),
+    ("asserting", "Linked", {}, (5, 7)),
     ("coffee_can", "CoffeeCan", {"MaxBeanCount": 20}, (230, 802)),
 ]
 
@@ -62,6 +63,12 @@ def test_what_is_no_number_where_one_is_wanted_is_an_error_of_the_step() -> None
     search.advance(60.0)
     assert "well_defined" in search.hits
     assert search.report()["hits"]["low"]["why"] == "low(2) is False"
+
+
+def test_a_false_assert_of_a_helper_is_an_error_of_the_step() -> None:
+    search = Search(built("asserting", "Eager", {}))
+    search.advance(60.0)
+    assert "AssertionError" in search.report()["hits"]["well_defined"]["why"]
 
 
 @pytest.mark.parametrize(("file", "name", "constants", "expected"), PUBLISHED)

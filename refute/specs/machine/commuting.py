@@ -115,7 +115,7 @@ def _raises(expr: Expr, facts: Facts) -> bool:
             return not all(isinstance(k, t.Rec) and expr.data in dict(k.fields) for k in kinds)
         case "mapping":
             return not whole(expr)
-    return expr.op in ("min", "max", "removed", "popped", "dict", "only")
+    return expr.op in ("min", "max", "removed", "popped", "dict", "only", "fail")
 
 
 def tested(condition: Expr) -> dict[str, t.Type]:

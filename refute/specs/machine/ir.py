@@ -17,6 +17,7 @@ Expressions are uniform nodes, `Expr(op, type, args, data)`:
     only      the value without the option None; TypeError there
     len min max sum         of one container      least most    of several arguments
     ordinal successor       of an OrderedSort     isa           data: types
+    only                    the value, an error if it is of another type     fail   an error
     domain                  all values of the type that the node's SeqOf names
     fold      data: names of an element and of locals; source, first values, values after a round
     loop      data: names of locals; first values, values after a round: the last says if it goes on

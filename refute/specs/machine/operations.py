@@ -121,6 +121,8 @@ def _containers(expr: Expr, values: list[Value], kinds: list[t.Type]) -> Value:
             return _successor(expr.type, values[0])
         case "domain":
             return _members_of(expr.type)
+        case "fail":
+            return fail()
         case "only":
             return only(values[0], expr.type)
         case "removed":
@@ -147,6 +149,11 @@ def _members_of(kind: t.Type) -> tuple[Value, ...]:
 
 def _rank(value: Value) -> int:
     return value.i if type(value) is Atom else value
+
+
+def fail() -> Value:
+    """A false `assert` of a helper. Raises AssertionError."""
+    raise AssertionError
 
 
 def only(value: Value, kind: t.Type) -> Value:

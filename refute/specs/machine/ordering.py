@@ -42,7 +42,7 @@ STRICT = frozenset(
     {"not", "and", "or", "+", "-", "*", "//", "%", "neg", "abs", "==", "!=", "|", "&", "^"}
     | {"diff", "subset", "disjoint", "index", "slice", "field", "tuple", "seq", "setof", "make"}
     | {"removed", "popped", "isa", "range", "dict", "<", "<=", ">", ">="}
-    | {"least", "most", "ordinal", "successor", "only"}
+    | {"least", "most", "ordinal", "successor", "only", "fail"}
 )
 COMPARES = frozenset({"<", "<=", ">", ">=", "least", "most", "ordinal", "successor", "min", "max"})
 COLLECTS = frozenset({"len", "toset", "sum", "min", "max", "in"})

@@ -41,6 +41,9 @@ def returned(
             return ways.again()
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return returned(calls, rest, first, ways)
+        case ast.Assert():
+            test, inner = calls.truth(first.test), returned(calls, rest, first, ways)
+            return Expr("if", inner.type, (test, inner, Expr("fail", inner.type)))
         case ast.If():
             return _branches(calls, first, rest, ways)
         case ast.Match():

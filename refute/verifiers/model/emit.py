@@ -15,7 +15,7 @@ from typing import Any
 from refute.errors import UnreadableInput
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr
-from refute.specs.machine.operations import only
+from refute.specs.machine.operations import fail, only
 from refute.specs.machine.values import (
     Atom,
     Tag,
@@ -56,6 +56,7 @@ class Emitter:
             "field_of": field_of,
             "reduce": functools.reduce,
             "recursive": recursive,
+            "fail": fail,
             "only": only,
             "looped": looped,
             "removed": removed,
@@ -290,6 +291,9 @@ class Emitter:
 
     def _removed(self, expr: Expr) -> str:
         return f"removed({self.text(expr.args[0])}, {self.text(expr.args[1])})"
+
+    def _fail(self, expr: Expr) -> str:
+        return "fail()"
 
     def _only(self, expr: Expr) -> str:
         kind = self.constant(expr.type, ("type", expr.type))

@@ -7,7 +7,7 @@ from refute.specs.machine.ir import Expr
 from refute.specs.machine.values import cardinality
 
 _RAISING = {"min", "max", "removed", "popped", "successor", "ordinal", "dict", "mapping"}
-_RAISING |= {"loop", "rec", "again", "only"}
+_RAISING |= {"loop", "rec", "again", "only", "fail"}
 
 
 def most(expr: Expr) -> int | None:

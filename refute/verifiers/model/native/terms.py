@@ -228,6 +228,10 @@ class Terms(Numbers):
         self.put(f"{word} &= ~(1ull << ({code} % 64));")
         return Val(base.type, result)
 
+    def _fail(self, expr: Expr) -> Val:
+        self.put(RAISED)
+        return Val(expr.type, self.zero(expr.type))
+
     def _only(self, expr: Expr) -> Val:
         base = self.term(expr.args[0])
         wanted = [type(o) for o in t.options(expr.type)]
