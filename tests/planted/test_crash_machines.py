@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
-from refute.machine import Machine, Model, recover
+from refute.machine import Machine, Model, Steps, recover
+from refute.specs.library.redo_log import Page, RedoLog
 from refute.specs.library.write_ahead_log import WriteAheadLog
 from refute.specs.machine.play import Play
 from refute.verifiers.model.confirm import Confirm
@@ -77,3 +78,33 @@ def test_the_log_is_right_and_without_redo_it_is_not() -> None:
 
 def test_crashes_are_inherited() -> None:
     assert issubclass(NoRedo, Machine) and NoRedo.build().ir.crashes
+
+
+class Hasty(RedoLog):
+    """The log is given up before the pages are written again."""
+
+    @recover
+    def redo(self) -> Steps[Self]:
+        if self.committed:
+            self.committed = False
+            self = yield
+            for p in Page:
+                self.page[p] = self.logged[p]
+                self = yield
+
+
+def test_a_crash_in_the_middle_of_a_recovery_is_found() -> None:
+    search = searched(Hasty.build())
+    hits: Any = search.report()["hits"]
+    case = hits["atomic"]["case"]
+    done = [step["do"] for step in case["steps"]]
+    assert done.count("crash") == 2 and done[-1] == "redo"
+    assert Play(Hasty, {}, case).judge()["broke"]
+    for fewer in range(1, len(done)):
+        assert not Play(Hasty, {}, {**case, "steps": case["steps"][:fewer]}).judge()["broke"]
+
+
+def test_the_redo_log_is_right_whenever_a_recovery_has_ended() -> None:
+    search = searched(RedoLog.build(Page=3))
+    assert set(search.report()["hits"]) == {"torn"}
+    assert search.report()["silent"] == []

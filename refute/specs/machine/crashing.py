@@ -1,7 +1,8 @@
 """Crashes: one action more, in which all processes end and volatile variables begin anew.
 
-What `@recover` does belongs to the same step, so that nothing sees the state in between. A part
-crashes by itself: only its own processes end, and what it has sent is on its way.
+What `@recover` does belongs to the same step, so that nothing sees the state in between; one that
+yields is a process that a crash begins, and begins again when the next crash comes before its end.
+A part crashes by itself: only its own processes end, and what it has sent is on its way.
 """
 
 from __future__ import annotations
@@ -10,9 +11,21 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from refute.specs.machine import types as t
-from refute.specs.machine.ir import CRASH, Action, Die, Expr, Param, Stmt, Variable, Write
+from refute.specs.machine.ir import (
+    CRASH,
+    Action,
+    Die,
+    Expr,
+    Param,
+    Property,
+    Stmt,
+    Variable,
+    Write,
+)
 from refute.specs.machine.placing import Placed, everywhere, nested, some_value
 from refute.specs.machine.values import pack_value
+
+BOOL = t.Bool()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +48,41 @@ def crash_action(
         if v.name in volatile
     ]
     return Action(CRASH, (), (Die(line), *resets, *recovery), line=line)
+
+
+def begun(placed: Placed, line: int) -> tuple[Stmt, ...]:
+    """What a crash does with a recovery in steps: it begins, whatever it was at before."""
+    place = Write(placed.place.name, (), _const(t.Int(0, 0), 0), placed.place.type, line)
+    forgotten = [
+        Write(v.name, (), _const(v.type, some_value(v.type)), v.type, line)
+        for v in placed.locals.values()
+    ]
+    return (place, *forgotten)
+
+
+def waiting(placed: Placed) -> tuple[Variable, ...]:
+    """The variables of a recovery in steps, before the first crash."""
+    place = dataclasses.replace(placed.place, initial=(placed.done,))
+    return (place, *placed.locals.values())
+
+
+def observed(placed: Placed, prop: Property) -> Property:
+    """An `@observe` as a property of the steps that end the recovery."""
+    done = _const(t.Int(placed.done, placed.done), placed.done)
+    place = placed.place.type
+    ends = (
+        Expr("!=", BOOL, (Expr("read", place, (), placed.place.name), done)),
+        Expr("==", BOOL, (Expr("next", place, (), placed.place.name), done)),
+    )
+    other = Expr("not", BOOL, (Expr("and", BOOL, ends),))
+    predicate = Expr("or", BOOL, (other, _later(prop.predicate)))
+    return dataclasses.replace(prop, kind="transition", predicate=predicate)
+
+
+def _later(expr: Expr) -> Expr:
+    """What the expression is in the state after."""
+    op = "next" if expr.op == "read" else expr.op
+    return dataclasses.replace(expr, op=op, args=tuple(map(_later, expr.args)))
 
 
 def part_crash(fall: Fall, own: Sequence[Placed], volatile: Sequence[Variable]) -> Action:

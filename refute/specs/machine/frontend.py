@@ -16,7 +16,7 @@ from typing import Any
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import pure_body
 from refute.specs.machine.composing import constants_of, each_part
-from refute.specs.machine.crashing import Fall, crash_action
+from refute.specs.machine.crashing import Fall, begun, crash_action, observed, waiting
 from refute.specs.machine.declared import Declared, members_of
 from refute.specs.machine.expressions import BOOL
 from refute.specs.machine.ir import (
@@ -37,6 +37,7 @@ from refute.specs.machine.language import Var
 from refute.specs.machine.lower import Lowering, live_at, live_before
 from refute.specs.machine.mapping import mapping_of
 from refute.specs.machine.marks import Mark, mark_of
+from refute.specs.machine.placing import Placed
 from refute.specs.machine.scope import Scope, function_scope
 from refute.specs.machine.settled import settled
 from refute.specs.machine.statements import Statements
@@ -76,6 +77,7 @@ class Marked:
     terminals: list[tuple[str, Ending]] = dataclasses.field(default_factory=list)
     falls: list[Fall] = dataclasses.field(default_factory=list)
     recovery: tuple[Stmt, ...] = ()
+    recovering: Placed | None = None
 
 
 class FrontEnd(Declared):
@@ -102,6 +104,8 @@ class FrontEnd(Declared):
                 made.processes.append(self._process(function, mark))
             elif mark.kind == "temporal":
                 made.temporals.append(self._temporal(function))
+            elif mark.kind == "recover" and self._in_steps(function):
+                made.recovering = Placed(self._process(function, mark), self.build.fresh)
             elif mark.kind == "recover":
                 made.recovery = self._recovery(function)
             elif mark.kind == "refines":
@@ -150,7 +154,8 @@ class FrontEnd(Declared):
             raise self.refuse(self.cls, "a machine without steps", "an @action or a @process")
         starts = settled(whole(self, marked), open_to_all(self), marked.properties)
         if self.crashes:
-            marked.actions.append(self._crash(starts, marked.recovery))
+            marked.actions.append(self._crash(starts, self._first(marked)))
+            starts = (*starts, *(waiting(marked.recovering) if marked.recovering else ()))
         return MachineIR(
             name=self.cls.__qualname__,
             module=self.cls.__module__,
@@ -258,6 +263,24 @@ class FrontEnd(Declared):
         self._assigned(function, live_before(body, frozenset()), params)
         made: tuple[Stmt, ...] = body
         return made
+
+    def _in_steps(self, function: Any) -> bool:
+        """Whether a `@recover` yields."""
+        if not inspect.isgeneratorfunction(function) or self.build.seat is not None:
+            return False
+        if len(inspect.signature(function).parameters) > 1:
+            raise self.refuse(function, "a parameter of @recover", "any_of(…) inside")
+        return True
+
+    def _first(self, marked: Marked) -> tuple[Stmt, ...]:
+        """What a crash does of the recovery; one in steps becomes an action, judged at its end."""
+        placed = marked.recovering
+        if placed is None:
+            return marked.recovery
+        marked.actions.append(placed.action())
+        seen = [observed(placed, p) if p.kind == "observe" else p for p in marked.properties]
+        marked.properties[:] = seen
+        return begun(placed, self.line)
 
     def _crash(self, variables: tuple[Variable, ...], recovery: tuple[Stmt, ...]) -> Action:
         volatile = frozenset(n for n, v in self.vars() if v.volatile)

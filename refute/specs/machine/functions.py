@@ -247,6 +247,17 @@ def _next(calls: Comprehensions, node: ast.Call) -> Expr:
     return Expr("let", first.type, (row, first), name)
 
 
+def _fromkeys(calls: Comprehensions, node: ast.Call) -> Expr:
+    """`dict.fromkeys(keys, value)`."""
+    walked, *given = _args(calls, node, 1, 2)
+    source = calls.collection(walked)
+    elem, name = calls.element(source, node), calls.build.fresh("each")
+    value = calls.expr(given[0] if given else ast.copy_location(ast.Constant(None), node))
+    item = Expr("item", t.Nothing(), (Expr("local", elem, (), name), value))
+    chain = Expr("for", t.Nothing(), (source, item), name)
+    return Expr("mapping", t.MapOf(elem, value.type), (chain,))
+
+
 def _divmod(calls: Comprehensions, node: ast.Call) -> Expr:
     left, right = _args(calls, node, 2, 2)
     parts = [
@@ -269,6 +280,7 @@ def _int(calls: Comprehensions, node: ast.Call) -> Expr:
 
 
 _KNOWN: dict[Any, Callable[[Comprehensions, ast.Call], Expr]] = {
+    dict.fromkeys: _fromkeys,
     functools.reduce: _reduce,
     math.prod: _prod,
     map: _map,

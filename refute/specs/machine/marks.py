@@ -114,7 +114,10 @@ def constraint(function: F) -> F:
 
 
 def recover(function: F) -> F:
-    """What runs right after a crash, in the same step; of a machine with `crashes=True`."""
+    """What runs right after a crash, in the same step; of a machine with `crashes=True`.
+
+    With `self = yield` inside it takes steps, and the next crash may come before its end.
+    """
     return _marking(Mark("recover"), function)  # type: ignore[no-any-return]
 
 

@@ -80,6 +80,7 @@ class PlainRun:
         """Begin with these values. Raises Unplayable when the machine does not start so."""
         self.generators.clear()
         self.finished.clear()
+        self.finished |= self._recoveries()
         packed = [pack_value(v) for v in values]
         if len(packed) != len(self.ir.variables) or any(
             p not in v.initial for p, v in zip(packed, self.ir.variables, strict=True)
@@ -131,12 +132,27 @@ class PlainRun:
         """All processes end, volatile variables begin anew, and `@recover` runs."""
         families = {p.name for p in self.ir.processes}
         for variable in self.ir.variables:
-            if inspect.getattr_static(self.cls, variable.name).volatile:
+            if not variable.hidden and inspect.getattr_static(self.cls, variable.name).volatile:
                 value = self.resolver.thaw(unpack_value(variable.initial[0]), variable.type)
                 self.machine._state[variable.name] = value
-        self._recover(self.machine)
         self.generators.clear()
         self.finished |= {m for m in self.moves() if m[0] in families}
+        self.finished -= self._recoveries()
+        if not self._recoveries():
+            self._recover(self.machine)
+
+    def _recoveries(self) -> set[Move]:
+        """The move of a `@recover` that takes steps; none where it is part of the crash."""
+        names = {name for name in dir(self.cls) if self._recovers(name)}
+        return {(a.name, ()) for a in self.ir.actions if a.place and a.name in names}
+
+    def _recovers(self, name: str) -> bool:
+        mark = mark_of(inspect.getattr_static(self.cls, name))
+        return mark is not None and mark.kind == "recover"
+
+    def recovered(self) -> bool:
+        """Whether the recovery has ended."""
+        return self._recoveries() <= self.finished
 
     def _fall(self, move: Move, owner: Any, live: Sequence[Any]) -> None:
         """A part crashes: its processes end, its volatile variables begin anew, and it recovers."""
@@ -248,6 +264,7 @@ class PlainRun:
         with self._running(_no_choice):
             for prop in found:
                 steps = isinstance(prop, Property) and prop.kind in STEP_KINDS
+                steps = steps and not self.observes(name)
                 states = [now] if not steps or before is None else [self._view(dict(before)), now]
                 for given in self._bindings(prop.params):
                     if isinstance(prop, Property):
@@ -266,6 +283,11 @@ class PlainRun:
         """What a decorator says about a method, perhaps of a part."""
         owner, method, _ = inside(self.machine, name, ())
         return mark_of(getattr(type(owner), method))
+
+    def observes(self, name: str) -> bool:
+        """Whether a property is an `@observe`."""
+        mark = self.mark(name)
+        return mark is not None and mark.kind == "observe"
 
     def true_step(
         self,

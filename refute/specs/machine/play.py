@@ -31,6 +31,7 @@ class Play:
         self.case = case
         self.states: list[Plain] = []
         self.rows: list[dict[str, Any]] = []
+        self.recovered_before = True
 
     def judge(self) -> dict[str, Plain]:
         """broke: the property broke here (or was shown). why: in words. states: values, packed."""
@@ -43,6 +44,7 @@ class Play:
         self._begin()
         for step in self.steps[:-1] if last else self.steps:
             before = dict(self.run.machine._state)
+            self.recovered_before = self.run.recovered()
             self._take(step)
         if self.prop == ALL_FIRE:
             return True, "every step was taken"
@@ -58,7 +60,12 @@ class Play:
         prop = self._property(self.prop)
         if prop.kind == "observe" and (not self.steps or self.steps[-1][0] != CRASH):
             return False, "the last step is no crash"
-        if prop.kind == "transition":
+        if prop.kind == "transition" and self.run.observes(prop.name):
+            recovers = bool(self.steps) and self.steps[-1][0] != CRASH and self.run.recovered()
+            if not recovers or self.recovered_before:
+                return False, "the last step does not end a recovery"
+            holds = self.run.holds(prop)
+        elif prop.kind == "transition":
             holds = before is None or self.run.holds(prop, before)
         else:
             holds = self.run.holds(prop)
