@@ -22,12 +22,14 @@ from refute.errors import UsageError
 from refute.frozen import frozen
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
+from refute.sandbox.zygote import zygote_of
 from refute.site import Site
 from refute.specs.machine.settings import parse_settings
 from refute.verifiers import Verifier
 from refute.verifiers.model.choice import ENGINES, Choice
-from refute.verifiers.registry import engines_for
+from refute.verifiers.registry import engines_for, load
 
+BUILDER = "refute.verifiers.model.native.building:Builder"
 EXAMPLES = """
 refute check examples/journalfs/rename_spec.py
 refute check spec.py:TwoPhase --set RM=3
@@ -98,6 +100,10 @@ def parser() -> Parser:
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     parsed = _options(parser().read(argv))
+    if zygote_of(0) is not None:  # still loading: what machines need can be loaded here meanwhile
+        engines_for("machine")
+        if parsed.choice.engine == "native":
+            load(BUILDER)
     path, name = split_target(parsed.target)
     place = place_of(path)
     roots = place.roots(read_config(place.tree).roots)
