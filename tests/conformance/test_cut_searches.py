@@ -1,0 +1,98 @@
+"""Random machines: searches that are cut, random walks and closure agree with whole searches."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_machine_meanings import loaded
+
+from refute.plain import Plain
+from refute.specs.machine.ir import MachineIR
+from refute.verifiers.model.checkpoint import Checkpoint
+from refute.verifiers.model.closed import open_closed
+from refute.verifiers.model.keeping import Keeper
+from refute.verifiers.model.native.certifying import certify
+from refute.verifiers.model.native.compiler import QUICK
+from refute.verifiers.model.native.forms import Unsuited
+from refute.verifiers.model.native.here import native_search, native_walks
+from refute.verifiers.model.native.keeping import Keeper as NativeKeeper
+from refute.verifiers.model.search import Search
+from refute.verifiers.model.walks import Walks
+
+SEEDS = (900, 901, 902, 903, 904, 906, 913, 915, 928, 934, 953)
+MOST_S = 1.0  # for the plain engine; larger machines are left out
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds of tests are not kept with the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def reported(search: Any) -> dict[str, Plain]:
+    found = dict(search.report())
+    found["fired"] = sorted(map(repr, found["fired"]))
+    return {k: v for k, v in found.items() if k not in ("bytes", "memory", "unfit")}
+
+
+def in_pieces(place: Path, made: Any, keeper: Any, ir: MachineIR) -> dict[str, Plain]:
+    """The report of a search that goes on from a checkpoint after every 64 states."""
+    about = {"spec": ir.name}
+    while True:
+        with Checkpoint(place, about, 60.0) as checkpoint:
+            search = made(ir)
+            kept = keeper(search, checkpoint.fds)
+            if checkpoint.saved is not None:
+                assert kept.restore(checkpoint.saved)
+            if search.advance(0.0)["finished"]:
+                return reported(search)
+            checkpoint.commit("e", "", kept.save(), {}, 0.0)
+            assert not checkpoint.problem
+
+
+def walked(walks: Any) -> list[Plain]:
+    assert walks.advance(60.0)["finished"]
+    report = walks.report()
+    return [report[n] for n in ("walks", "steps", "raised", "hits", "silent")]
+
+
+def judged_closed(search: Any, ir: MachineIR) -> Plain:
+    fd = os.memfd_create("states")
+    about = certify(search, fd)
+    found = open_closed(ir.to_plain(), fd, about)
+    return found.check(0, found.count)
+
+
+def test_random_machines(tmp_path: Path) -> None:
+    compared = closed = 0
+    for seed in SEEDS:
+        module = loaded(tmp_path, seed, loops=True)
+        ir = module.M.build().ir
+        del sys.modules[module.__name__]
+        whole = Search(ir)
+        if not whole.advance(MOST_S)["finished"] or len(whole.states) > 800:
+            continue
+        try:
+            native = native_search(ir, flags=QUICK)
+        except Unsuited:
+            continue
+        assert native.advance(60.0)["finished"]
+        assert in_pieces(tmp_path / f"p{seed}", Search, Keeper, ir) == reported(whole)
+        quick: Any = lambda ir: native_search(ir, flags=QUICK)  # noqa: E731
+        assert in_pieces(tmp_path / f"n{seed}", quick, NativeKeeper, ir) == reported(native)
+        assert walked(Walks(ir, seed, 12, 30)) == walked(
+            native_walks(ir, seed, 12, 30, flags=QUICK)
+        )
+        compared += 1
+        if whole.states and not whole.raised:
+            found = judged_closed(native, ir)
+            assert (found["distinct"], found["generated"]) == (len(whole.states), whole.generated)
+            closed += 1
+    assert compared >= 6 and closed >= 3, (compared, closed)
