@@ -27,7 +27,16 @@ PUBLISHED = [
     ("orders", "Post", {}, (13, 27)),
     ("mixed", "Lift", {}, (10, 22)),
     ("asserting", "Linked", {}, (5, 7)),
+    ("cat", "Cat", {"N": 6}, (48, 128)),
+    ("cat", "Cat", {"N": 5}, (30, 78)),
+    ("memory", "InternalMemory", {"Adr": 1, "Val": 2}, (288, 962)),
     ("coffee_can", "CoffeeCan", {"MaxBeanCount": 20}, (230, 802)),
+]
+
+
+LARGER = [  # the compiled search alone
+    ("memory", "InternalMemory", {"Adr": 3}, (4408, 21400)),
+    ("memory", "WriteThroughCache", {"Adr": 1, "QLen": 1}, (5196, 28170)),
 ]
 
 
@@ -56,6 +65,24 @@ def test_ports_have_the_published_counts(
     for found in (search.advance(60.0), Confirm(ir).advance(60.0)):
         assert (found["distinct"], found["generated"]) == expected
     assert not search.hits
+
+
+@pytest.mark.parametrize(("file", "name", "constants", "expected"), LARGER)
+def test_larger_ports_have_the_published_counts(
+    file: str, name: str, constants: dict[str, int], expected: tuple[int, int]
+) -> None:
+    search = Search(built(file, name, constants))
+    found = search.advance(60.0)
+    assert (found["distinct"], found["generated"]) == expected
+    assert not search.hits
+
+
+def test_a_cache_implements_its_memory_and_answers() -> None:
+    liveness = Liveness(built("memory", "WriteThroughCache", {"Adr": 1, "QLen": 1, "Val": 1}))
+    while not liveness.advance(20.0)["finished"]:
+        pass
+    assert liveness.ir.refinements and liveness.ir.temporals
+    assert liveness.hits == {} and liveness.reasons == {}
 
 
 def test_what_is_no_number_where_one_is_wanted_is_an_error_of_the_step() -> None:
