@@ -70,9 +70,10 @@ def test_what_is_false_is_found_and_plays(name: str) -> None:
 def test_a_step_of_two_parts_names_both() -> None:
     module = loaded(CASES / "composed.py", "composed")
     trace = refuted(module.Town.build())[STEPS_OF_OTHERS]
-    line = trace["steps"][1]
+    start, line = trace["steps"][:2]
+    assert start["changes"]["bars[Room1].guests[Seat0].here"] == "False"
     assert line["text"] == "bars[Room0].guests[Seat0].live() → bars[Room0].open()"
-    assert set(line["changes"]) == {"bars[Room0].count", "bars[Room0].guests[].here"}
+    assert set(line["changes"]) == {"bars[Room0].count", "bars[Room0].guests[Seat0].here"}
 
 
 def test_the_steps_of_a_space_name_their_parts() -> None:

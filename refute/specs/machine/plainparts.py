@@ -47,6 +47,14 @@ def _keys(machine: Any, seat: Seat, shown: str, rest: list[Any]) -> tuple[Any, .
     return (machine._front.resolver.thaw(found[0], seat.key),)
 
 
+def declaring(front: Any, name: str) -> tuple[type, str]:
+    """The class that a method is of, whichever of several parts is meant, and its name there."""
+    *way, (method, _) = _PIECE.findall(name)
+    for piece, _ in way:
+        front = front.seats[piece].front
+    return front.cls, method
+
+
 def called(machine: Any, name: str, live: Sequence[Any]) -> Any:
     """What a method gives."""
     at, method, rest = inside(machine, name, live)

@@ -30,7 +30,7 @@ from refute.specs.machine.ir import (
 )
 from refute.specs.machine.language import Chooser, Running, Var, running
 from refute.specs.machine.marks import Mark, mark_of
-from refute.specs.machine.plainparts import apart, called, inside, may_stop
+from refute.specs.machine.plainparts import apart, called, declaring, inside, may_stop
 from refute.specs.machine.resolve import embed
 from refute.specs.machine.values import Value, domain, pack_value, unpack_value
 from refute.specs.machine.whole import ENDED
@@ -281,8 +281,8 @@ class PlainRun:
 
     def mark(self, name: str) -> Mark | None:
         """What a decorator says about a method, perhaps of a part."""
-        owner, method, _ = inside(self.machine, name, ())
-        return mark_of(getattr(type(owner), method))
+        cls, method = declaring(self.front, name)
+        return mark_of(getattr(cls, method))
 
     def observes(self, name: str) -> bool:
         """Whether a property is an `@observe`."""

@@ -13,6 +13,8 @@ from refute.specs.machine.naming import entry_text, step_text
 from refute.specs.machine.values import Value, conforms, domain, pack_value, said, text
 from refute.verifiers.model.compiled import Instance, State
 
+MOST_PARTS = 8  # of one kind that are listed one by one
+
 Move = tuple[Instance, tuple[Any, ...], State]  # who moved, its choices, the state before
 
 
@@ -115,8 +117,21 @@ def _first_line(process: Process, block: int) -> int:
 
 
 def _all(ir: MachineIR, state: State) -> dict[str, str]:
-    pairs = zip(ir.variables, state, strict=False)
-    return {v.name: text(x, v.type) for v, x in pairs if not v.hidden}
+    found: dict[str, str] = {}
+    for variable, value in zip(ir.variables, state, strict=False):
+        if not variable.hidden:
+            found.update(_values(variable.name, variable.type, value))
+    return found
+
+
+def _values(name: str, kind: t.Type, value: Value) -> dict[str, str]:
+    """A variable as text; of a few parts that have it, one by one."""
+    if "[]" not in name or not isinstance(kind, t.MapOf) or len(value) > MOST_PARTS:
+        return {name: text(value, kind)}
+    found: dict[str, str] = {}
+    for key, inner in zip(domain(kind.key), value, strict=True):
+        found.update(_values(entry_text(name, text(key, kind.key)), kind.value, inner))
+    return found
 
 
 def changed(ir: MachineIR, before: State, after: State) -> dict[str, str]:
@@ -131,9 +146,11 @@ def changed(ir: MachineIR, before: State, after: State) -> dict[str, str]:
 def _difference(name: str, kind: t.Type, old: Value, new: Value) -> dict[str, str]:
     if not isinstance(kind, t.MapOf) or not conforms(new, kind):
         return {name: text(new, kind)}
-    keys = domain(kind.key)
-    return {
-        entry_text(name, text(k, kind.key)): text(b, kind.value)
-        for k, a, b in zip(keys, old, new, strict=True)
-        if a != b
-    }
+    found: dict[str, str] = {}
+    for key, a, b in zip(domain(kind.key), old, new, strict=True):
+        entry = entry_text(name, text(key, kind.key))
+        if a != b and "[]" in entry:
+            found.update(_difference(entry, kind.value, a, b))
+        elif a != b:
+            found[entry] = text(b, kind.value)
+    return found
