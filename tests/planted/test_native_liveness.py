@@ -33,7 +33,7 @@ from refute.verifiers.patience import Patience
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 TEMPORAL = ("Stutters", "FirstState", "Goes", "Avoids", "Starves", "Impolite", "Peterson")
-TEMPORAL += ("Fills", "Leaves", "Serves", "Runaway", "Raises")
+TEMPORAL += ("Fills", "Leaves", "Serves", "Runaway", "Raises", "Asserts")
 REFINING = ("Good", "Unfair", "Skips", "Late", "Short")
 
 

@@ -42,6 +42,7 @@ SOUND = ("Fills", "Leaves", "Serves", "Peterson")
 OPEN = {
     "Runaway": "vacuous: no fair behaviour stays within the constraint few",
     "Raises": "a predicate of ratio raises ZeroDivisionError",
+    "Asserts": "a predicate of returns raises AssertionError",
 }
 
 

@@ -23,7 +23,6 @@ from refute.verifiers.model.refinement import Departure, Refining
 from refute.verifiers.model.telling import Telling
 
 Case = tuple[Temporal, tuple[Any, ...]]
-_ERRORS = (ArithmeticError, LookupError, TypeError, AttributeError, ValueError)
 
 
 class Liveness:
@@ -82,7 +81,9 @@ class Liveness:
 
         try:
             lasso = Product(self.states, negated, truth).lasso()
-        except _ERRORS as error:
+        except MemoryError:
+            raise
+        except Exception as error:
             what = f"{type(error).__name__}: {error}"
             self.reasons[temporal.name] = f"a predicate of {temporal.name} raises {what}"
             return
@@ -92,7 +93,9 @@ class Liveness:
     def _refine(self, refinement: Refinement) -> None:
         try:
             found = Refining(self.graph, self.states, refinement).departure()
-        except _ERRORS as error:
+        except MemoryError:
+            raise
+        except Exception as error:
             what = f"{type(error).__name__}: {error}"
             self.reasons[refinement.name] = f"the mapping {refinement.name} raises {what}"
             return

@@ -267,3 +267,22 @@ class Impolite(Machine):
     @temporal
     def gets_in(self, me: Side) -> Formula:
         return infinitely_often(lambda: self.inside[me])
+
+
+class Asserts(Machine):
+    """Unknown: a helper of the formula asserts what is false in some state."""
+
+    n: Var[Small] = var(0)
+
+    @action
+    def up(self) -> None:
+        when(self.n < 3)
+        self.n += 1
+
+    def low(self) -> bool:
+        assert self.n < 2
+        return self.n == 0
+
+    @temporal
+    def returns(self) -> Formula:
+        return infinitely_often(self.low)
