@@ -47,11 +47,11 @@ class Declared:
         self.given = dict(constants)
         self.members = dict(members_of(cls))
         declared = {n: c for n, c in self.members.items() if isinstance(c, Const)}
-        values = {n: self.given.get(n, c.default) for n, c in declared.items()}
+        values = {n: c.value(self.given.get(n, c.default)) for n, c in declared.items()}
         missing = [n for n, v in values.items() if v is None]
         known = {n: v for n, v in values.items() if v is not None}
         self.build = Build(cls, Resolver({**self.given, **known}, self._named))
-        self.build.constants = {**known, **dict.fromkeys(missing, 1)}
+        self.build.constants = {**known, **{n: declared[n].value(1) or 1 for n in missing}}
         self.resolver = self.build.resolver
         self.resolver.constants = {**self.given, **self.build.constants}
         self.missing = missing
@@ -87,7 +87,8 @@ class Declared:
 
     def constants(self) -> tuple[tuple[str, int], ...]:
         """The constants and sizes by name, in order, those of parts included."""
-        return tuple(sorted({**self.resolver.used, **constants_of(self)}.items()))
+        known = {**self.resolver.used, **constants_of(self)}
+        return tuple(sorted((name, int(value)) for name, value in known.items()))
 
     def check_constants(self) -> None:
         """Refuse names that nothing has, and constants without a value. Raises UsageError."""

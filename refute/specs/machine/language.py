@@ -258,14 +258,31 @@ def var(
 
 
 class Const(Generic[T]):
-    """A number that `build(NAME=…)` or `--set NAME=…` gives; read as `self.NAME`."""
+    """A number or bool that `build(NAME=…)` or `--set NAME=…` gives; read as `self.NAME`."""
 
     def __init__(self, default: int | None) -> None:
         self.default = default
         self.name = ""
+        self.truth = isinstance(default, bool)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+        annotation = vars(owner).get("__annotations__", {}).get(name)
+        self.truth = self.truth or annotation in ("Const[bool]", Const[bool])
+
+    def value(self, given: int | None) -> int | None:
+        """The value as it is meant. Raises UsageError for what no constant can be."""
+        if given is None or (type(given) in (int, bool) and not self.truth):
+            return given
+        if self.truth and given in (0, 1):
+            return bool(given)
+        raise UsageError(
+            f"the constant {self.name} is {given!r}",
+            thing=self.name,
+            value=given,
+            possible=("true", "false") if self.truth else ("a whole number",),
+            next_step="declare Const[int] or Const[bool]; other values are attributes of the class",
+        )
 
     @overload
     def __get__(self, instance: None, owner: type) -> Const[T]: ...
@@ -274,7 +291,10 @@ class Const(Generic[T]):
     def __get__(self, instance: object, owner: type) -> T: ...
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        return self if instance is None else instance._constants[self.name]
+        if instance is None:
+            return self
+        value = instance._constants[self.name]
+        return bool(value) if self.truth else value
 
 
 def const(default: int | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""`--set NAME=VALUE`: sizes of Sorts and constants, one number or a range to sweep over."""
+"""`--set NAME=VALUE`: sizes of Sorts and constants, one value or several to sweep over."""
 
 from __future__ import annotations
 
@@ -9,35 +9,52 @@ from collections.abc import Iterable, Mapping
 from refute.errors import UsageError
 
 MAX_SWEEP = 1_000
-_SETTING = re.compile(r"([A-Za-z_]\w*)=(-?\d+)(?:\.\.(-?\d+))?\Z")
+_SETTING = re.compile(r"([A-Za-z_]\w*)=(.+)\Z")
+_VALUE = re.compile(r"(-?\d+)(?:\.\.(-?\d+))?\Z")
+_TRUTH = {"true": 1, "false": 0, "True": 1, "False": 0}
 
 Settings = Mapping[str, tuple[int, ...]]
 
 
 def parse_settings(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """`["RM=2..4", "N=1"]` → {"RM": (2, 3, 4), "N": (1,)}. Raises UsageError."""
+    """`["RM=2..4", "N=1,3", "LOSSY=true"]` → {"RM": (2, 3, 4), "N": (1, 3), "LOSSY": (1,)}.
+
+    Raises UsageError.
+    """
     found: dict[str, tuple[int, ...]] = {}
     for text in texts:
         match = _SETTING.match(text.strip())
-        if match is None or match[1] in found:
+        rows = [_values(part.strip(), text) for part in match[2].split(",")] if match else [None]
+        if match is None or match[1] in found or None in rows:
+            repeats = match is not None and match[1] in found
             raise UsageError(
-                f"--set {text!r} " + ("repeats a name" if match else "is not NAME=NUMBER"),
+                f"--set {text!r} " + ("repeats a name" if repeats else "is not NAME=NUMBER"),
                 thing="--set",
                 value=text,
-                possible=("RM=3", "RM=2..6"),
-                next_step="give each name once, with a number or a range lo..hi",
+                possible=("RM=3", "RM=2..6", "N=1,3", "LOSSY=true"),
+                next_step="give each name once, with numbers, ranges lo..hi, true or false",
             )
-        low = int(match[2])
-        high = int(match[3]) if match[3] else low
-        if high < low or high - low >= MAX_SWEEP:
-            raise UsageError(
-                f"--set {text!r} is an empty or too long range",
-                thing="--set",
-                value=text,
-                next_step=f"give lo..hi with lo <= hi, at most {MAX_SWEEP} numbers",
-            )
-        found[match[1]] = tuple(range(low, high + 1))
+        found[match[1]] = tuple(dict.fromkeys(v for row in rows for v in row or ()))
     return found
+
+
+def _values(part: str, text: str) -> tuple[int, ...] | None:
+    """A number, a range, true or false; None for anything else. Raises UsageError."""
+    if part in _TRUTH:
+        return (_TRUTH[part],)
+    match = _VALUE.match(part)
+    if match is None:
+        return None
+    low = int(match[1])
+    high = int(match[2]) if match[2] else low
+    if high < low or high - low >= MAX_SWEEP:
+        raise UsageError(
+            f"--set {text!r} is an empty or too long range",
+            thing="--set",
+            value=text,
+            next_step=f"give lo..hi with lo <= hi, at most {MAX_SWEEP} numbers",
+        )
+    return tuple(range(low, high + 1))
 
 
 def combinations(settings: Settings) -> list[dict[str, int]]:

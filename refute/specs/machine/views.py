@@ -148,7 +148,8 @@ def declared(calls: Expressions, node: ast.Attribute, state: str, found: Any) ->
     if is_const(found):
         value = build.constants[name]
         build.resolver.used[name] = value
-        return Expr("const", t.Int(value, value), (), value)
+        kind = t.Bool() if type(value) is bool else t.Int(value, value)
+        return Expr("const", kind, (), value)
     if isinstance(found, Port):
         connected, inside = wired(calls, state, name, node)
         return connected.expr(inside)
