@@ -39,9 +39,9 @@ from refute.verifiers.model.orbits import Least, Orbits
 from refute.verifiers.model.reduced import ReducedSearch
 from refute.verifiers.model.search import Search
 
-SEEDS = 60
+SEEDS = 40
 CHUNK = 20
-NATIVE = 5  # machines that are compiled for each start, without optimisation
+NATIVE = 4  # machines that are compiled for each start, without optimisation
 STATES = 400  # of machines that are searched whole
 
 
@@ -177,7 +177,8 @@ def compared_natively(model: Model, hashed: bool) -> str:
     plain: Any = ReducedSearch(model.ir)
     plain.advance(60.0)
     try:
-        native = native_orbits(model.ir, flags=QUICK, hashed=hashed)
+        with with_room(ROOMS[1]):
+            native = native_orbits(model.ir, flags=QUICK, hashed=hashed)
     except Unsuited as why:
         return str(why)
     native.advance(60.0)
