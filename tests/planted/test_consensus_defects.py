@@ -20,7 +20,6 @@ from refute.verifiers.model.native.here import native_orbits, native_search
 from refute.verifiers.model.reduced import ReducedSearch
 from refute.verifiers.model.search import Search
 
-
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 
 
