@@ -82,7 +82,9 @@ class Behaviours:
 
     def run(self, choice: Choice, searched_by: str) -> Judged:
         """Judge all of them. searched_by: the engine that searched the states."""
-        return dataclasses.replace(self._run(choice, searched_by), interrupted=self.interrupted)
+        judged = self._run(choice, searched_by)
+        spent_s, interrupted = self.native_cpu_s, self.interrupted
+        return dataclasses.replace(judged, cpu_s=spent_s, interrupted=interrupted)
 
     def _run(self, choice: Choice, searched_by: str) -> Judged:
         first = {"plain": None, "native": 0.0}.get(choice.engine, PLAIN_FIRST_S)
@@ -173,13 +175,13 @@ class Behaviours:
             said[ALL] = f"behaviours by the native engine: {counts.get('pairs', 0)} pairs"
         elif why:
             said = dict.fromkeys([ALL, *self.names], f"behaviours not by the native engine: {why}")
-        return Judged(found["hits"], undecided, said, self.native_cpu_s)
+        return Judged(found["hits"], undecided, said)
 
     def _open(self, ended: str, why: str) -> Judged:
         stopped = f"the search for behaviours ended early: {ended}"
         if why:
             stopped = f"{stopped} (the native engine did not run: {why})"
-        return Judged({}, dict.fromkeys(self.names, stopped), cpu_s=self.native_cpu_s)
+        return Judged({}, dict.fromkeys(self.names, stopped))
 
     def _native(self) -> Judged | str:
         """What the native engine finds, or why the plain one has to judge."""
