@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from refute.budget import Budget
 from refute.check import check
 from refute.claim import Verdict
 from refute.specs.machine.asking import find_machines
 from refute.verifiers.model import exploring
+from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.native import compiler
 from refute.verifiers.model.native.compiler import QUICK, built, cache_directory
@@ -47,7 +49,7 @@ def test_a_compiler_that_hangs_is_given_up_with_all_it_started(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     as_compiler(monkeypatch, tmp_path, f"sleep 77 & echo $! > {tmp_path}/child; wait")
-    with pytest.raises(Unsuited, match=r"took more than"), built(TEXT, QUICK, 0.3):
+    with pytest.raises(Unsuited, match=r"took more than"), built(TEXT, QUICK, 3.0):
         pass
     child = int((tmp_path / "child").read_text())
     state = Path(f"/proc/{child}/stat")
@@ -88,6 +90,19 @@ def test_the_plain_engine_goes_on_and_says_why(
     (evidence,) = check(claims, site=found.site, engines=lambda _: (ModelChecker(),))
     assert evidence.verdict is Verdict.EXHAUSTED
     assert "ended by SIGSEGV" in evidence.scope.text
+
+
+def test_a_compiler_that_hangs_leaves_the_plain_engine_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    as_compiler(monkeypatch, tmp_path, "sleep 99")
+    monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.0)
+    found = find_machines(CASES / "native_machines.py", CASES, (".",), {}, "Overflows")
+    claims = [c for c in found.claims if c.statement.params["prop"] == "positive"]
+    budget = Budget(cpu_s=20.0, wall_s=6.0)
+    (evidence,) = check(claims, budget, found.site, engines=lambda _: (ModelChecker(),))
+    assert evidence.verdict is Verdict.EXHAUSTED
+    assert "the C compiler took more than" in evidence.scope.text
 
 
 def test_cc_may_have_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +163,7 @@ def test_without_room_in_the_cache_nothing_is_kept(
         raise OSError(28, "No space left on device")
 
     assert cache_directory() == own_cache
-    monkeypatch.setattr(compiler.Path, "replace", full)
+    monkeypatch.setattr(Path, "replace", full)
     with built(TEXT, QUICK) as path:
         assert answer(path) == 42
         assert path.parent != own_cache
@@ -164,7 +179,8 @@ def test_zig_compiles_where_there_is_no_other(monkeypatch: pytest.MonkeyPatch) -
     assert compiler.compiler()[:3] == (sys.executable, "-m", "ziglang")
     found = find_machines(CASES / "native_machines.py", CASES, (".",), {}, "Tokens")
     claims = [c for c in found.claims if c.statement.params["prop"] == "bounded"]
-    engine = ModelChecker(exploring.Choice("native"))
-    (evidence,) = check(claims, site=found.site, engines=lambda _: (engine,))
-    assert evidence.verdict is Verdict.EXHAUSTED
+    budget = Budget(cpu_s=60.0, wall_s=300.0)  # its first build takes several seconds of CPU
+    engine = ModelChecker(Choice("native"))
+    (evidence,) = check(claims, budget, found.site, engines=lambda _: (engine,))
+    assert evidence.verdict is Verdict.EXHAUSTED, evidence.reason
     assert evidence.statistics["engine"] == "native"

@@ -252,7 +252,10 @@ class Exploration:
             if self.checkpoint is not None and self.checkpoint.engine == NATIVE:
                 builder.wanted = str(self.checkpoint.program)
             while isinstance(found, Unfit):
-                patience_s = max(1.0, SEARCH_SHARE * self.budget.wall_s - self.clock.spent)
+                left_s = SEARCH_SHARE * self.budget.wall_s - self.clock.spent
+                if choice.engine != NATIVE:
+                    left_s /= 2  # the plain engine may have to go on
+                patience_s = max(1.0, left_s)
                 with (
                     builder.library(self.data, hashed, patience_s, choice.symmetry) as library,
                     self._worker(library) as worker,

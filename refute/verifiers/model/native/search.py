@@ -119,7 +119,7 @@ class NativeSearch:
     def statistics(self) -> dict[str, Plain]:
         """As the plain search; unfit: it met what it cannot compute, and has to be repeated.
 
-        unnumbered, if there: it is full for having no more numbers for states, not for lack of memory.
+        unnumbered, if there: it is full for lack of numbers for states, not for lack of memory.
         """
         counts = self.library.counts()
         found: dict[str, Plain] = {n: counts[n] for n in ("distinct", "generated", "depth")}
