@@ -73,6 +73,9 @@ def _assignment(calls: Comprehensions, first: ast.stmt, rest: list[ast.stmt], wa
         case ast.AnnAssign(target=ast.Name(), value=None):
             return returned(calls, rest, first, ways)
     instead = "names, if, loops and return here"
+    match first:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=held)))):
+            instead = f"a new value: {held} = [*{held}, new] or {held} | {{new}}"
     raise calls.scope.refuse(first, _statement_name(first, calls.scope), instead)
 
 
