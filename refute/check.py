@@ -17,7 +17,7 @@ from typing import Protocol
 from refute.budget import Budget
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError, UsageError
-from refute.evidence import Cost, Evidence, Exhaustion, Finding, merge
+from refute.evidence import Cost, Evidence, Exhaustion, Finding, cpu_seconds, merge
 from refute.replay import HASH_SEEDS, Counterexample, Replayed, Witness, replay
 from refute.site import Site
 from refute.verifiers import Interrupted, Progress, Verifier
@@ -112,7 +112,7 @@ def check(
                 results = _check_group(members, part, site, store, progress, engines)
             except Interrupted as stopped:
                 results, interrupted = list(stopped.found), stopped
-            used_s += sum(evidence.cost.cpu_s for evidence in results)
+            used_s += cpu_seconds(results)
         for index, evidence in zip(group, results, strict=True):
             settle(index, evidence)
         if interrupted is not None:

@@ -9,7 +9,7 @@ claim hold" are different questions and the first would silently answer the seco
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from refute import plain
@@ -211,6 +211,15 @@ def exit_code(evidence: Sequence[Evidence], needs: Sequence[Need]) -> int:
         return EXIT_REFUTED
     met = [not e.unmet(n) for e, n in zip(evidence, needs, strict=True)]
     return EXIT_ESTABLISHED if met and all(met) else EXIT_NOT_ESTABLISHED
+
+
+def cpu_seconds(evidence: Iterable[Evidence]) -> float:
+    """CPU seconds of the runs that gave this evidence now, not those known from a ledger.
+
+    Claims that one run of an engine judged together carry that run's cost each, and count once.
+    """
+    parts = [part for e in evidence if not e.from_ledger for part in e.parts or (e,)]
+    return sum(cost.cpu_s for _, cost in {(p.engine, p.cost) for p in parts})
 
 
 def merge(parts: Sequence[Evidence]) -> Evidence:

@@ -12,7 +12,7 @@ from refute.budget import Budget
 from refute.check import EnginesFor, check, unknown
 from refute.claim import Claim, Verdict
 from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED
-from refute.evidence import Cost, Evidence, exit_code
+from refute.evidence import Cost, Evidence, cpu_seconds, exit_code
 from refute.record import ClaimResult, Run
 from refute.site import Site
 from refute.verifiers import Progress
@@ -72,7 +72,7 @@ def record(
         results=tuple(results),
         interrupted=interrupted,
         seed=budget.seed,
-        cost=Cost(sum(e.cost.cpu_s for e in evidence), wall_s),
+        cost=Cost(cpu_seconds(evidence), wall_s),
         environment=environment(evidence),
     )
 

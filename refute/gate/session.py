@@ -22,7 +22,7 @@ from refute.claim import Claim, Verdict
 from refute.closure import closure_of, freeze, thaw
 from refute.config import Config
 from refute.describe import claim_files, claims_closure, describe, from_data, to_data
-from refute.evidence import Cost, Evidence
+from refute.evidence import Cost, Evidence, cpu_seconds
 from refute.ledger.store import Ledger
 from refute.record import ClaimResult, Coverage, SpecEvent
 from refute.site import Site
@@ -145,13 +145,8 @@ def result_of(
 
 
 def total_cost(findings: Findings, started: float) -> Cost:
-    """CPU seconds of all new evidence, wall seconds since the start.
-
-    Claims that one run judged together carry that run's cost each, and count once.
-    """
-    new = [r.evidence for r in (*findings.results, *findings.controls)]
-    runs = {(e.engine, e.cost) for e in new if not e.from_ledger}
-    cpu_s = sum(cost.cpu_s for _, cost in runs)
+    """CPU seconds of all new evidence, wall seconds since the start."""
+    cpu_s = cpu_seconds(r.evidence for r in (*findings.results, *findings.controls))
     return Cost(cpu_s, time.monotonic() - started)
 
 

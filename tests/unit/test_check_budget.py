@@ -20,16 +20,17 @@ class Spender:
 
     name, version, cost = "spender", "1", 1
 
-    def __init__(self, sleep_s: float, cpu_s: float) -> None:
+    def __init__(self, sleep_s: float, cpu_s: float, at_once: int = 1) -> None:
         self.sleep_s = sleep_s
         self.cpu_s = cpu_s
+        self.at_once = at_once
         self.budgets: list[Budget] = []
 
     def declines(self, claim: Claim) -> str:
         return ""
 
     def group(self, claim: Claim) -> Hashable:
-        return claim.name
+        return (int(claim.name.split()[1]) - 1) // self.at_once
 
     def run(
         self, claims: Sequence[Claim], budget: Budget, site: Site, progress: Progress
@@ -48,9 +49,11 @@ class Spender:
         raise NotImplementedError
 
 
-def spent(budget: Budget, sleep_s: float = 0.0, cpu_s: float = 0.0) -> list[Budget]:
+def spent(
+    budget: Budget, sleep_s: float = 0.0, cpu_s: float = 0.0, at_once: int = 1
+) -> list[Budget]:
     """The budgets that four claims get."""
-    engine = Spender(sleep_s, cpu_s)
+    engine = Spender(sleep_s, cpu_s, at_once)
     claims = [
         Claim(f"claim {n}", Statement("holds", "it holds", "m:f"), Where("claims.py", n))
         for n in range(1, 5)
@@ -78,3 +81,8 @@ def test_claims_together_keep_to_the_wall_clock() -> None:
 def test_a_budget_that_is_spent_still_leaves_each_claim_a_second() -> None:
     given = spent(Budget(wall_s=0.2, cpu_s=0.2), sleep_s=0.1, cpu_s=1.0)
     assert [(b.wall_s, b.cpu_s) for b in given[1:]] == [(1.0, 1.0)] * 3
+
+
+def test_what_a_run_for_several_claims_cost_counts_once() -> None:
+    pairs = spent(Budget(cpu_s=30.0), cpu_s=10.0, at_once=2)
+    assert [b.cpu_s for b in pairs] == [15.0, 20.0]

@@ -99,7 +99,8 @@ class _Search:
         finally:
             self._recovery.close()
             self._subject.close()
-        return [self._finding(p, explorer, settled.get(p)) for p in wanted]
+        cost = Cost(self._spent(), time.monotonic() - self._started[0])
+        return [self._finding(p, explorer, settled.get(p), cost) for p in wanted]
 
     def _explorer(self, wanted: Sequence[str], progress: Callable[[str], None]) -> Explorer:
         return Explorer(self._subject, wanted, self._budget, progress, self._spent, self._recovery)
@@ -128,7 +129,7 @@ class _Search:
         return (found,) if less is found else (less, found)
 
     def _finding(
-        self, prop: str, explorer: Explorer, settled: tuple[Found, ...] | str | None
+        self, prop: str, explorer: Explorer, settled: tuple[Found, ...] | str | None, cost: Cost
     ) -> Finding:
         counts, configuration = explorer.counts, self._subject.configuration
         reason, verdict = "", Verdict.UNKNOWN
@@ -161,7 +162,7 @@ class _Search:
             counterexamples=counterexamples,
             assumptions=(f"device: {PERSISTENCE[configuration.persistence]}", COLLISIONS),
             isolation=self._subject.recorder.isolation,
-            cost=self._cost(),
+            cost=cost,
             statistics={**dataclasses.asdict(counts), "stages": explorer.complete},
         )
 
@@ -186,11 +187,6 @@ class _Search:
             expected=found.violation.expected,
             point=point,
         )
-
-    def _cost(self) -> Cost:
-        """This claim's share: the search is one for all of them."""
-        count = len(self._claims)
-        return Cost(self._spent() / count, (time.monotonic() - self._started[0]) / count)
 
 
 def _depths(configuration: Plain, explorer: Explorer) -> dict[str, int]:
