@@ -207,7 +207,9 @@ MEMBERS = {
         "1 as a formula"
     ),
     "@temporal\ndef p(self) -> Formula:\n    if self.n:\n        return always(lambda: True)\n"
-    "    return always(lambda: False)": "a If statement in a @temporal",
+    "    return always(lambda: False)": "`if self.n:` in a @temporal",
+    "@temporal\ndef p(self) -> Formula:\n    def at(k: int) -> bool:\n        return self.n == k\n"
+    "    return always(at)": "at, which takes arguments, as a predicate",
     "@temporal\ndef p(self) -> Formula:\n    x = always(lambda: True)": "without return",
     "@temporal\ndef p(self) -> Formula:\n    return for_all(RM, always)": "this for_all",
     '@action(fair="very")\ndef p(self) -> None:\n    pass': "the fairness 'very'",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import traceback
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +21,7 @@ from refute.specs.machine.parts import Part, Port
 from refute.specs.machine.plainrun import Unplayable
 from refute.specs.machine.play import Play
 from refute.specs.machine.settings import combinations
+from refute.specs.machine.unread import unread
 
 
 def machine_class(reference: str) -> type[Machine]:
@@ -31,6 +32,12 @@ def machine_class(reference: str) -> type[Machine]:
         found = getattr(found, part, None)
     if isinstance(found, type) and issubclass(found, Machine):
         return found
+    if module in sys.stdlib_module_names:
+        raise UsageError(
+            f"{module} is a module of Python's own library, which was imported first",
+            thing=reference,
+            next_step=f"give {module}.py another name",
+        )
     raise UsageError(
         f"{reference} is not a machine",
         thing=reference,
@@ -46,10 +53,7 @@ def _guarded(work: Callable[[], Plain]) -> dict[str, Plain]:
         data = error.to_json()
         return {"error": {**data, "kind": type(error).__name__}}
     except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else ""
-        message = f"{place}: {type(error).__name__}: {error}"
-        return {"error": {"kind": "UnreadableInput", "message": message, "thing": place}}
+        return {"error": unread(error)}
 
 
 def describe(reference: str, constants: Mapping[str, int]) -> dict[str, Plain]:

@@ -1,8 +1,8 @@
 """`@temporal` methods as formulas of the IR.
 
-The body is one `return`, perhaps after locals that stand for formulas. Lambdas without arguments,
-and helpers of the machine, are predicates; everything else is put together by the very functions
-that the machine calls when it runs.
+The body is one `return`, perhaps after locals that stand for formulas and nested `def`s. Lambdas
+and nested functions without arguments, and helpers of the machine, are predicates; everything else
+is put together by the very functions that the machine calls when it runs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from refute.specs.machine import formulas
 from refute.specs.machine.calls import Calls
+from refute.specs.machine.closures import Closure, Function
 from refute.specs.machine.expressions import constant
 from refute.specs.machine.families import annotation_of
 from refute.specs.machine.formulas import Formula
@@ -36,6 +37,7 @@ _INSTEAD = (
     "always, eventually, leads_to, infinitely_often, eventually_always, implies, for_all, exists, "
     "& | ~, over lambda: … and helpers"
 )
+_STATEMENTS = "name = <a formula>, def name() -> bool: …, and return <a formula>"
 
 
 class _Formulas(Calls):
@@ -59,10 +61,15 @@ def formula_of(scope: Scope) -> LTL:
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
-                calls.named[name] = _formula(calls, value)
+                if isinstance(value, ast.Lambda):
+                    scope.functions[name] = Closure.of(calls, value)
+                else:
+                    calls.named[name] = _formula(calls, value)
+            case ast.FunctionDef(name=name):
+                scope.functions[name] = Closure.of(calls, node)
             case _:
-                what = f"a {type(node).__name__} statement in a @temporal"
-                raise scope.refuse(node, what, "name = <a formula>, and return <a formula>")
+                what = f"`{ast.unparse(node).splitlines()[0]}` in a @temporal"
+                raise scope.refuse(node, what, _STATEMENTS)
     raise scope.refuse(scope.tree, "a @temporal without return", "return <a formula>")
 
 
@@ -72,6 +79,8 @@ def _formula(calls: _Formulas, node: ast.expr) -> Formula:
             return _predicate(calls, node)
         case ast.Name() if node.id in calls.named:
             return calls.named[node.id]
+        case ast.Name() if node.id in calls.scope.functions:
+            return _local(calls, node, calls.scope.functions[node.id])
         case ast.Call():
             return _call(calls, node)
         case ast.BinOp(left=left, op=ast.BitAnd(), right=right):
@@ -89,6 +98,15 @@ def _formula(calls: _Formulas, node: ast.expr) -> Formula:
 
 def _helper(scope: Scope, node: ast.Attribute) -> object:
     return scope.member(node.attr) if scope.state_of(node.value) else None
+
+
+def _local(calls: _Formulas, node: ast.Name, function: Function) -> Formula:
+    """A nested function or a lambda with a name, as a predicate."""
+    written = function.node if isinstance(function, Closure) else None
+    if written is not None and (written.args.args or written.args.kwonlyargs):
+        what = f"{node.id}, which takes arguments, as a predicate"
+        raise calls.scope.refuse(node, what, f"lambda: {node.id}(…)")
+    return Formula("holds", (), calls.truth(ast.copy_location(ast.Call(node, [], []), node)))
 
 
 def _predicate(calls: Calls, node: ast.Lambda) -> Formula:

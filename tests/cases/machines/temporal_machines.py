@@ -163,7 +163,13 @@ class Starves(Machine):
 
     @temporal
     def each(self, p: P) -> Formula:
-        return infinitely_often(lambda: self.turns[p] == 1)
+        def turned() -> bool:
+            for side in (1,):
+                if self.turns[p] == side:
+                    return True
+            return False
+
+        return infinitely_often(turned)
 
     @temporal
     def one(self) -> Formula:
@@ -181,7 +187,10 @@ class Serves(Machine):
 
     @temporal
     def each(self) -> Formula:
-        return for_all(P, lambda p: infinitely_often(lambda: self.turns[p] == 1))
+        def turned(p: P, side: int) -> bool:
+            return self.turns[p] == side
+
+        return for_all(P, lambda p: infinitely_often(lambda: turned(p, 1)))
 
 
 class Runaway(Machine):
