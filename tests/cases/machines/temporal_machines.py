@@ -164,10 +164,8 @@ class Starves(Machine):
     @temporal
     def each(self, p: P) -> Formula:
         def turned() -> bool:
-            for side in (1,):
-                if self.turns[p] == side:
-                    return True
-            return False
+            side: Side = 1
+            return self.turns[p] == side
 
         return infinitely_often(turned)
 
