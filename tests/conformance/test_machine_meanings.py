@@ -395,6 +395,7 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("own_values", "Tags"),
         ("own_values", "Records"),
         ("long_steps", "Loops"),
+        ("covering", "Covering"),
     ],
 )
 def test_written_machines_mean_the_same(name: str, machine: str) -> None:

@@ -175,6 +175,7 @@ def planted() -> list[Model]:
         "large_types",
         "own_values",
         "long_steps",
+        "covering",
     ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None

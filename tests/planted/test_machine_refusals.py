@@ -197,6 +197,11 @@ MEMBERS = {
     "    return helper(n, True)": "a call of helper",
     "@invariant\ndef p(self) -> bool:\n    found = (True,)\n    for r in self.q:\n"
     "        found = (found,)\n    return True": "no common type",
+    "@invariant\ndef p(self, c: Light) -> bool:\n    match c:\n        case Light.RED:\n"
+    "            return True": "without return, where c is Light.GREEN,",
+    "@invariant\ndef p(self, c: Light | None) -> bool:\n    if c is Light.RED:\n"
+    "        return True\n    elif c is Light.GREEN and self.n == 0:\n        return True\n"
+    "    elif c is not None:\n        assert c is not Light.RED": "where c is Light.GREEN,",
     "@temporal\ndef p(self) -> Formula:\n    return self.n > 0": "as a formula",
     "@temporal\ndef p(self) -> Formula:\n    return always(self.n > 0)": "as a formula",
     "@temporal\ndef p(self) -> Formula:\n    return always(lambda x: True)": "with arguments",

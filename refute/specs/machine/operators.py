@@ -96,8 +96,8 @@ class Operators(Expressions):
         if isinstance(op, ast.In | ast.NotIn):
             inside = self.contains(sugar.solid(right), left, node)
             return inside if isinstance(op, ast.In) else Expr("not", BOOL, (inside,))
-        identity = t.Nothing() in (left.type, right.type) or (
-            is_enum(left.type) and is_enum(right.type)
+        identity = t.Nothing() in (left.type, right.type) or all(
+            is_enum(sugar.solid(side).type) for side in (left, right)
         )
         if isinstance(op, ast.Is | ast.IsNot) and not identity:
             raise self.scope.refuse(node, "`is`, except with None and Enum members,", "==")

@@ -9,11 +9,13 @@ with every `if`.
 from __future__ import annotations
 
 import ast
+import typing
 
 from refute.specs.machine import loops
 from refute.specs.machine import types as t
 from refute.specs.machine.closures import Closure
 from refute.specs.machine.comprehensions import Comprehensions
+from refute.specs.machine.covering import left_over, settled
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.loops import Ways
 from refute.specs.machine.matching import as_ifs
@@ -28,9 +30,13 @@ def returned(
     if not body:
         if ways.end is not None:
             return ways.end()
-        raise scope.refuse(after, "a way through without return", "a return on every way")
+        return _nothing_left(scope, after)
     first, *rest = body
     match first:
+        case ast.Raise():
+            return Expr("fail", t.NEVER)
+        case ast.Expr(value=ast.Call(func=called)) if scope.static(called) is typing.assert_never:
+            return Expr("fail", t.NEVER)
         case ast.Return(value=ast.expr() as value):
             return ways.value(calls.expr(value))
         case ast.Return() if scope.returns_none:
@@ -42,8 +48,7 @@ def returned(
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return returned(calls, rest, first, ways)
         case ast.Assert():
-            test, inner = calls.truth(first.test), returned(calls, rest, first, ways)
-            return Expr("if", inner.type, (test, inner, Expr("fail", inner.type)))
+            return _asserted(calls, first, rest, ways)
         case ast.If():
             return _branches(calls, first, rest, ways)
         case ast.Match():
@@ -106,12 +111,35 @@ def _branches(calls: Comprehensions, node: ast.If, rest: list[ast.stmt], ways: W
         if joined is not None:
             return joined
     test = calls.truth(node.test)
-    before = scope.names()
-    then = returned(calls, [*node.body, *rest], node, ways)
-    scope.restore(before)
-    orelse = returned(calls, [*node.orelse, *rest], node, ways)
-    scope.restore(before)
-    return Expr("if", t.join((then.type, orelse.type)), (test, then, orelse))
+    before, facts = scope.names(), scope.facts
+    ways_on = []
+    for truth, body in ((True, node.body), (False, node.orelse)):
+        scope.facts = (*facts, (test, truth))
+        ways_on.append(returned(calls, [*body, *rest], node, ways))
+        scope.restore(before)
+    scope.facts = facts
+    kind = t.join(way.type for way in ways_on)
+    return Expr("if", kind, (test, *(settled(way, kind) for way in ways_on)))
+
+
+def _asserted(calls: Comprehensions, node: ast.Assert, rest: list[ast.stmt], ways: Ways) -> Expr:
+    scope, test = calls.scope, calls.truth(node.test)
+    if test.op == "const" and test.data is False:
+        return Expr("fail", t.NEVER)
+    facts = scope.facts
+    scope.facts = (*facts, (test, True))
+    inner = returned(calls, rest, node, ways)
+    scope.facts = facts
+    return Expr("if", inner.type, (test, inner, Expr("fail", inner.type)))
+
+
+def _nothing_left(scope: Scope, after: ast.AST) -> Expr:
+    """The end of a body where a `return` must come first: no way if the tests leave no value."""
+    rest = left_over(scope.facts)
+    if rest == "":
+        return Expr("fail", t.NEVER)
+    where = f", where {rest}," if rest else ""
+    raise scope.refuse(after, f"a way through without return{where}", "a return on every way")
 
 
 def _joined(calls: Comprehensions, node: ast.If, rest: list[ast.stmt], ways: Ways) -> Expr | None:

@@ -115,7 +115,8 @@ class Scope:
     """One function: its source, its names, and which of them stand for a state of the machine.
 
     states: name → "read" (the state) or "next" (the state after). env: name → its expression.
-    functions: the names that stand for a function made here, or given to this one.
+    functions: the names that stand for a function made here, or given to this one. facts: the
+    tests that led to the statement, and whether they were true, in a helper.
     """
 
     build: Build
@@ -125,6 +126,7 @@ class Scope:
     states: dict[str, str]
     env: dict[str, Expr] = dataclasses.field(default_factory=dict)
     functions: dict[str, Function] = dataclasses.field(default_factory=dict)
+    facts: tuple[tuple[Expr, bool], ...] = ()
 
     @property
     def returns_none(self) -> bool:

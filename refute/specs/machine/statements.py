@@ -7,6 +7,7 @@ one on anything but a path from self is refused: in Python an alias would see it
 from __future__ import annotations
 
 import ast
+import typing
 from collections.abc import Mapping
 from typing import Any
 
@@ -128,6 +129,8 @@ class Statements:
             if len(call.args) != 1 or call.keywords:
                 raise self.scope.refuse(node, "this when", "when(one condition)")
             return [When(self.calls.truth(call.args[0]), node.lineno)]
+        if target is typing.assert_never:
+            return [Check(constant(False, t.Bool()), node.lineno)]
         if target is language.any_of:
             raise self.scope.refuse(node, "any_of(…) whose choice is dropped", "x = any_of(…)")
         if sending.is_transfer(self.calls, call, "send"):
