@@ -14,7 +14,7 @@ from refute.budget import Budget, parse_duration, parse_size
 from refute.check import EnginesFor
 from refute.cli.check_run import judge
 from refute.cli.output import Outputs, add_outputs, progress_line
-from refute.cli.parsing import Parser, whole_number
+from refute.cli.parsing import Parser, count, path_text, whole_number
 from refute.cli.place import Place, place_of, split_target
 from refute.cli.targets import claims_of
 from refute.config import read_config
@@ -57,6 +57,8 @@ _DEPTH = "of a random walk at most (1000)"
 _SYMMETRY = "for machines: search up to permutations of Sorts; not for temporal properties"
 _CHECKPOINT = "for machines: keep searches here, and go on from what is kept of them"
 _EVERY = "how often (60s); when it is interrupted or the budget ends, too"
+_NO_ORBITS = "--checkpoint does not keep searches up to permutations"
+_NO_WALKS = "--simulate keeps nothing to go on from: --seed repeats its walks"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
 
@@ -88,11 +90,11 @@ def parser() -> Parser:
     kept.add_argument("--exact", action="store_true", help=_EXACT)
     kept.add_argument("--hashed", action="store_true", help=_HASHED)
     made.add_argument("--symmetry", action="store_true", help=_SYMMETRY)
-    made.add_argument("--simulate", type=whole_number, default=0, metavar="WALKS", help=_WALKS)
-    made.add_argument("--depth", type=whole_number, default=1000, metavar="STEPS", help=_DEPTH)
+    made.add_argument("--simulate", type=count, metavar="WALKS", help=_WALKS)
+    made.add_argument("--depth", type=count, metavar="STEPS", help=_DEPTH)
     made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
-    made.add_argument("--checkpoint", default="", metavar="DIR", help=_CHECKPOINT)
-    made.add_argument("--checkpoint-every", default="60s", metavar="DURATION", help=_EVERY)
+    made.add_argument("--checkpoint", type=path_text, metavar="DIR", help=_CHECKPOINT)
+    made.add_argument("--checkpoint-every", metavar="DURATION", help=_EVERY)
     add_outputs(made)
     return made
 
@@ -119,34 +121,36 @@ def run(argv: Sequence[str]) -> int:
 def _options(given: argparse.Namespace) -> Options:
     seconds = parse_duration(given.budget)
     memory = parse_size(given.memory)
+    _refuse_contradictions(given)
     choice = Choice(
         engine=given.engine,
-        walks=given.simulate,
-        depth=given.depth,
+        walks=given.simulate or 0,
+        depth=given.depth or Choice.depth,
         hashed=given.hashed,
         symmetry=given.symmetry,
-        checkpoint=given.checkpoint,
-        every_s=parse_duration(given.checkpoint_every),
+        checkpoint=given.checkpoint or "",
+        every_s=parse_duration(given.checkpoint_every or "60s"),
     )
-    _check_symmetry(choice)
-    if choice.walks and choice.checkpoint:
-        raise UsageError(
-            "--simulate keeps nothing to go on from: --seed repeats its walks",
-            thing="--checkpoint",
-            next_step="drop one of them",
-        )
     budget = Budget(given.cases, seconds, seconds, memory, given.seed)
     outputs = Outputs(given.json, given.sarif, given.junit)
     return Options(given.target, tuple(given.settings), budget, choice, outputs)
 
 
-def _check_symmetry(choice: Choice) -> None:
-    """Raises UsageError where a search up to permutations is not to be had."""
-    why = "--simulate keeps no states that --symmetry could save" if choice.walks else ""
-    if choice.checkpoint:
-        why = "--checkpoint does not keep searches up to permutations"
-    if choice.symmetry and why:
-        raise UsageError(why, thing="--symmetry", next_step="drop one of them")
+def _refuse_contradictions(given: argparse.Namespace) -> None:
+    """Raises UsageError where one option would do nothing, or cannot be had, beside the others."""
+    plain = given.engine == "plain"
+    for thing, there, other, why in (
+        ("--symmetry", given.simulate, given.symmetry, "--simulate keeps no states"),
+        ("--hashed", given.simulate, given.hashed, "--simulate keeps no states"),
+        ("--exact", given.simulate, given.exact, "--simulate keeps no states"),
+        ("--hashed", plain, given.hashed, "--engine plain keeps states whole"),
+        ("--symmetry", given.checkpoint, given.symmetry, _NO_ORBITS),
+        ("--checkpoint", given.simulate, given.checkpoint, _NO_WALKS),
+        ("--depth", not given.simulate, given.depth, "without --simulate; a search has no depth"),
+        ("--checkpoint-every", not given.checkpoint, given.checkpoint_every, "no --checkpoint"),
+    ):
+        if there and other:
+            raise UsageError(f"{thing}: {why}", thing=thing, next_step="see `refute check --help`")
 
 
 def engines_as(choice: Choice) -> EnginesFor:

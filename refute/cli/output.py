@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO, cast
 
+from refute.cli.parsing import path_text
 from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.frozen import frozen
@@ -39,21 +40,25 @@ def renderer(option: str) -> Render:
 
 @frozen
 class Outputs:
-    """json, sarif, junit: a path, "-" for stdout, or empty. Raises UsageError for a wrong one."""
+    """json, sarif, junit: a path, "-" for stdout, or None. Raises UsageError for a wrong one."""
 
-    json: str = ""
-    sarif: str = ""
-    junit: str = ""
+    json: str | None = None
+    sarif: str | None = None
+    junit: str | None = None
 
     def __post_init__(self) -> None:
-        for option, target in self._targets():
+        targets = self._targets()
+        for option, target in targets:
             _check(option, target)
-        if sum(target == "-" for _, target in self._targets()) > 1:
+        places = [os.path.realpath(target) if target != "-" else target for _, target in targets]
+        files = [place for place in places if place == "-" or not _special(place)]
+        twice = next((place for place in files if files.count(place) > 1), "")
+        if twice:
             raise UsageError(
-                "stdout can carry one document only",
+                f"{'stdout' if twice == '-' else twice} can carry one document only",
                 thing="output",
-                value="-",
-                next_step="give a file name for all but one of --json, --sarif, --junit",
+                value=twice,
+                next_step="give each of --json, --sarif, --junit a file of its own",
             )
 
     def _targets(self) -> list[tuple[str, str]]:
@@ -81,7 +86,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
         ("--sarif", "write SARIF 2.1.0"),
         ("--junit", "write JUnit XML"),
     ):
-        parser.add_argument(option, default="", metavar="FILE|-", help=words)
+        parser.add_argument(option, type=path_text, metavar="FILE|-", help=words)
 
 
 def has_colour(stream: TextIO) -> bool:
@@ -101,6 +106,11 @@ def progress_line(stream: TextIO) -> Callable[[str], None]:
         stream.flush()
 
     return show
+
+
+def _special(place: str) -> bool:
+    """Whether it is there and no file, as /dev/null."""
+    return Path(place).exists() and not Path(place).is_file()
 
 
 def _check(option: str, target: str) -> None:

@@ -60,5 +60,23 @@ class Parser(argparse.ArgumentParser):
 def whole_number(text: str) -> int:
     """An int option, at most 18 digits. Raises ArgumentTypeError, which argparse reports."""
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number")
+        what = (
+            "has more than 18 digits" if re.fullmatch(r"-?[0-9]+", text) else "is no whole number"
+        )
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} {what}")
     return int(text)
+
+
+def count(text: str) -> int:
+    """An int option of at least one. Raises ArgumentTypeError, which argparse reports."""
+    number = whole_number(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def path_text(text: str) -> str:
+    """The name of a file or directory, not empty, as an unset variable of a shell would be."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty")
+    return text

@@ -12,9 +12,9 @@ from pathlib import Path
 from refute import errors
 from refute.claim import Claim
 from refute.closure import closure_of, module_names
-from refute.errors import RefuteError, UnreadableInput
+from refute.errors import RefuteError, UnreadableInput, Unsupported
 from refute.frozen import frozen
-from refute.plain import Plain
+from refute.plain import MAX_DEPTH, Opaque, Plain
 from refute.sandbox import Limits, Outcome, Worker, open_worker
 from refute.site import Site
 from refute.specs.machine.ir import MachineIR
@@ -112,14 +112,40 @@ def describe(worker: Worker, reference: str, constants: Mapping[str, int]) -> Ma
 
 
 def _machine(data: Plain, thing: str) -> MachineIR:
-    ir = MachineIR.from_plain(data)
+    try:
+        ir = MachineIR.from_plain(data)
+    except UnreadableInput:
+        _refuse_deep(data, thing)
+        raise
     if not isinstance(ir, MachineIR):
         raise UnreadableInput(f"{thing} gave no machine", thing=thing)
     return ir
 
 
+def _refuse_deep(data: Plain, thing: str) -> None:
+    """Raises Unsupported for a part that was nested too deep to be told whole."""
+    parts = data.get("of") if type(data) is dict else None
+    for part in (p for row in parts or () if type(row) is list for p in row if type(p) is dict):
+        if _cut(part):
+            fields = [f for f in part.get("of") or () if type(f) in (str, int)]
+            name, line = ([f for f in fields if type(f) is kind] for kind in (str, int))
+            where = f"{thing}:{line[-1]}" if line else thing
+            what = str(name[0]) if name else "this"
+            raise Unsupported(
+                f"{where}: {what} is nested more than some {DEEPEST} levels deep",
+                thing=what,
+                next_step="look it up in a dict of the module, or write several steps",
+            )
+
+
+def _cut(data: Plain) -> bool:
+    rows = data.values() if type(data) is dict else data if type(data) is list else ()
+    return isinstance(data, Opaque) or any(map(_cut, rows))
+
+
 _READ: dict[Hashable, MachineIR] = {}  # what workers said of files with these contents
 KEPT = 64
+DEEPEST = MAX_DEPTH // 3 // 10 * 10  # an `if`, `elif` or operator takes three levels of plain data
 
 
 def described(claim: Claim, site: Site, limits: Limits) -> MachineIR:

@@ -12,7 +12,7 @@ import enum
 import operator
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from refute.errors import Unsupported, UsageError
@@ -29,6 +29,7 @@ from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.language import OrderedSort, Range, Sort, Upto
 from refute.specs.machine.values import (
+    MAX_DOMAIN,
     Value,
     atom,
     conforms,
@@ -55,6 +56,7 @@ class Resolver:
         self.sizes: dict[str, int] = {}
         self.unsized: list[str] = []
         self.classes: dict[str, type] = {}
+        self.inside: list[type] = []  # records whose fields are being resolved
 
     def sort_size(self, sort: type[Sort]) -> int:
         """The size of a Sort; an unsized one is noted and counted as one until reported."""
@@ -71,6 +73,13 @@ class Resolver:
                 thing=name,
                 value=size,
                 next_step=f"give a positive number: --set {name}=3",
+            )
+        if size > MAX_DOMAIN:
+            raise UsageError(
+                f"{name} may have at most {MAX_DOMAIN:,} members, got {size:,}",
+                thing=name,
+                value=size,
+                next_step=f"give a smaller number: --set {name}=3",
             )
         self.sizes[name] = self.used[name] = size
         return size
@@ -186,16 +195,23 @@ class Resolver:
                 )
             if not _plain_equality(cls):
                 raise refuse(f"the dataclass {name} with its own equality", "all fields compared")
-            self._know(name, cls)
-            hints = typing.get_type_hints(cls, include_extras=True)
-            fields = dataclasses.fields(cls)
-            return t.Rec(name, tuple((f.name, self.type_of(hints[f.name], refuse)) for f in fields))
+            return self._record(cls, [f.name for f in dataclasses.fields(cls)], refuse)
         named = named_fields(cls)
         if named is not None:
-            self._know(name, cls)
-            hints = typing.get_type_hints(cls, include_extras=True)
-            return t.Rec(name, tuple((n, self.type_of(hints[n], refuse)) for n in named))
+            return self._record(cls, named, refuse)
         raise refuse(f"the type {name}", instead_of(cls, _TYPES))
+
+    def _record(self, cls: type, names: Sequence[str], refuse: Refuse) -> t.Type:
+        self._know(cls.__name__, cls)
+        if cls in self.inside:
+            what = f"the type {cls.__name__}, which contains itself"
+            raise refuse(what, "a Seq of its parts, or a Map from a Sort of its nodes to the next")
+        hints = typing.get_type_hints(cls, include_extras=True)
+        self.inside.append(cls)
+        try:
+            return t.Rec(cls.__name__, tuple((n, self.type_of(hints[n], refuse)) for n in names))
+        finally:
+            self.inside.pop()
 
     def _annotated(self, annotation: Any, refuse: Refuse) -> t.Type:
         base, *notes = get_args(annotation)

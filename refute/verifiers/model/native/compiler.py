@@ -193,10 +193,11 @@ def _run(command: Sequence[str], directory: Path, patience_s: float) -> tuple[in
 
 
 def _environment(directory: Path) -> dict[str, str]:
-    """The user's, and a place for zig's own cache, which must not need a home to write to."""
+    """The user's, and places for zig's cache and for files that a killed compiler leaves behind."""
     cache = cache_directory()
     place = str(directory / "zig" if cache is None else cache / "zig")
-    return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place, **os.environ}
+    zig = {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
+    return {**zig, **os.environ, "TMPDIR": str(directory)}
 
 
 def _forget_old(cache: Path) -> None:
