@@ -149,7 +149,7 @@ def built(folder: Path, body: str) -> Model:
 STATEMENTS = {
     "self.one.x = 1": "a write to self.one.x, the state of a part,",
     "self.ones[K(0)].x += 1": "a write to self.ones[K(0)].x, the state of a part,",
-    "self.one = 1": "not a path from self",
+    "self.one = 1": "self.one, which is a part",
     "z = self.one": "the part one as a value",
     "self.y = len(self.ones)": "ones, several parts, as a value",
     "for p in self.ones.values():\n    self.y = p.x": "ones, several parts, as a value",

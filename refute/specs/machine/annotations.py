@@ -12,8 +12,10 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from refute.errors import UsageError
 from refute.specs.machine import types as t
 from refute.specs.machine.containers import Map, Seq, Set
+from refute.specs.machine.language import Const
 
 _SAME: dict[Any, Any] = {
     set: Set,
@@ -45,6 +47,19 @@ def unnamed(annotation: Any) -> Any:
             annotation = annotation.__supertype__
         else:
             return annotation
+
+
+def whole(bound: Any) -> int:
+    """A bound that is no string. Raises UsageError for what is no number either."""
+    if isinstance(bound, int):
+        return bound
+    name = bound.name if isinstance(bound, Const) else ""
+    raise UsageError(
+        f"the bound {name or repr(bound)} is no whole number",
+        thing="bound",
+        value=name or bound,
+        next_step=f'write the constant in a string: "{name or "N - 1"}"',
+    )
 
 
 def container_of(origin: Any) -> Any:

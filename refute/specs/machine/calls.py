@@ -16,6 +16,7 @@ from typing import Any
 
 from refute.specs.machine import (
     bags,
+    formulas,
     functions,
     inherited,
     language,
@@ -82,7 +83,9 @@ class Calls(Inlining):
             inner: Any = found.__func__
             return self.inline(inner, self.arguments(inner, node), "", node)
         if not isinstance(found, types.FunctionType):
-            raise self.scope.refuse(node, f"a call of self.{name}", "a helper method")
+            variable = isinstance(found, language.Var | language.Const)
+            what = f"a call of self.{name}, a variable," if variable else f"a call of self.{name}"
+            raise self.scope.refuse(node, what, f"self.{name}" if variable else "a helper method")
         mark = mark_of(found)
         if mark is not None and mark.kind in ("action", "process"):
             raise self.scope.refuse(
@@ -161,10 +164,16 @@ class Calls(Inlining):
             return self._make(target, node)
         if isinstance(target, typing.NewType) and len(node.args) == 1:
             return self.expr(node.args[0], want)
+        what = ast.unparse(node.func)
+        if isinstance(target, types.FunctionType) and target.__module__ == formulas.__name__:
+            raise self.scope.refuse(node, f"{what}(…) here", "a @temporal method that returns it")
         if isinstance(target, types.FunctionType):
             return self.inline(target, self.arguments(target, node), "", node)
-        what = ast.unparse(node.func)
-        raise self.scope.refuse(node, f"a call of {what}", "any all sum len min max, or a helper")
+        if target is MISSING and self.scope.member(what) is not MISSING:
+            raise self.scope.refuse(node, f"a call of {what} without self", f"self.{what}(…)")
+        foreign = isinstance(node.func, ast.Attribute) and target is not MISSING
+        instead = "any_of(…) for what may go either way" if foreign else "any all sum len min max"
+        raise self.scope.refuse(node, f"a call of {what}", f"{instead}, or a helper")
 
     def _member_of(self, sort: type[language.Sort], node: ast.Call) -> Expr:
         """`Proc(0)`: one member of a Sort, for good."""

@@ -21,7 +21,7 @@ from refute.specs.machine.marks import mark_of
 from refute.specs.machine.parts import Part, Port, Seat
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.scope import Build
-from refute.specs.machine.source import class_line
+from refute.specs.machine.source import attribute_place, class_line
 from refute.specs.machine.variables import typed
 
 
@@ -104,12 +104,13 @@ class Declared:
                 next_step=f"drop {unknown[0]}={self.given[unknown[0]]}",
             )
         if wanted:
-            hint = " ".join(f"--set {n}=3" for n in wanted)
+            hint, first = " ".join(f"--set {n}=3" for n in wanted), wanted[0]
+            sort = first in self.resolver.unsized
             raise UsageError(
-                f"{self.cls.__name__} needs {', '.join(wanted)}: no size was given",
-                thing=wanted[0],
+                f"{self.cls.__name__} needs {', '.join(wanted)}: no {_WANTED[sort]} was given",
+                thing=first,
                 possible=tuple(f"{n}=<number>" for n in wanted),
-                next_step=f"give them: {hint}, or a default: class {wanted[0]}(Sort, size=3)",
+                next_step=f"give {hint}, or a default: {_DEFAULTS[sort].format(first)}",
             )
 
     def refuse(self, thing: Any, construct: str, instead: str) -> Unsupported:
@@ -118,13 +119,16 @@ class Declared:
             line = inspect.getsourcelines(thing)[1]
         except (OSError, TypeError):
             line = self.line
-        place = f"{Path(self.file).name}:{line}"
-        return Unsupported(
-            f"{place}: {construct} is not in the machine language",
-            thing=place,
-            value=construct,
-            next_step=f"write instead: {instead}",
-        )
+        return _refused(f"{Path(self.file).name}:{line}", construct, instead)
+
+    def place_of(self, name: str) -> str:
+        """Where a variable is declared, as `file:line`."""
+        file, line = attribute_place(self.cls, name) or (self.file, self.line)
+        return f"{Path(file).name}:{line}"
+
+    def refuser_of(self, name: str) -> Callable[[str, str], Exception]:
+        """`refuse` at the line of a variable."""
+        return lambda construct, instead: _refused(self.place_of(name), construct, instead)
 
     def refuser(self, thing: Any) -> Callable[[str, str], Exception]:
         """`refuse` with the thing filled in."""
@@ -147,6 +151,19 @@ class Declared:
             raise self.refuse(
                 thing, f"an annotation that cannot be resolved ({error})", "names of the module"
             ) from error
+
+
+def _refused(place: str, construct: str, instead: str) -> Unsupported:
+    return Unsupported(
+        f"{place}: {construct} is not in the machine language",
+        thing=place,
+        value=construct,
+        next_step=f"write instead: {instead}",
+    )
+
+
+_WANTED = {True: "size", False: "value"}
+_DEFAULTS = {True: "class {}(Sort, size=3)", False: "{}: Const[int] = const(3)"}
 
 
 def members_of(cls: type) -> Iterator[tuple[str, Any]]:

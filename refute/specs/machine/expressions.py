@@ -107,10 +107,20 @@ class Expressions:
             raise self.scope.refuse(node, f"{node.id} as a value", "one of its variables")
         found = self.scope.live(node.id)
         if found is MISSING:
-            raise self.scope.refuse(
-                node, f"the name {node.id}, which may be unassigned here,", "assign it before"
-            )
+            raise self._unknown(node)
         return self.lift(found, node)
+
+    def _unknown(self, node: ast.Name) -> Exception:
+        """What is wrong with a name that stands for nothing."""
+        name, scope = node.id, self.scope
+        if scope.member(name) is not MISSING:
+            return scope.refuse(node, f"the name {name} without self", f"self.{name}")
+        code = scope.function.__code__
+        if name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
+            what = f"the name {name}, which may be unassigned here,"
+            return scope.refuse(node, what, "assign it before")
+        what = f"the name {name}, which nothing defines,"
+        return scope.refuse(node, what, "a local, a name of the module, or self.variable")
 
     def _Attribute(self, node: ast.Attribute, want: t.Type | None) -> Expr:
         state = views.viewed(self, node.value)

@@ -6,6 +6,7 @@ names it can see. Only starting values are computed by running the user's code.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import types
@@ -43,7 +44,7 @@ from refute.specs.machine.settled import settled
 from refute.specs.machine.statements import Statements
 from refute.specs.machine.temporal import formula_of
 from refute.specs.machine.values import domain
-from refute.specs.machine.variables import open_to_all, typed
+from refute.specs.machine.variables import open_to_all, placed, typed
 from refute.specs.machine.views import View
 from refute.specs.machine.whole import marked_names, whole
 
@@ -93,6 +94,7 @@ class FrontEnd(Declared):
     def marked(self) -> Marked:
         """The marked methods, translated; see `Marked`. Raises Unsupported."""
         made = Marked()
+        self._check_init()
         for name, function in self.members.items():
             mark = mark_of(function)
             if mark is None:
@@ -138,6 +140,12 @@ class FrontEnd(Declared):
         params, body, _ = self._translated(found[0], process=False)
         return Fall(self.build.prefix, params, body, self.line)
 
+    def _check_init(self) -> None:
+        maker = next(base for base in self.cls.__mro__ if "__init__" in vars(base))
+        if maker is not object:
+            instead = "x: Var[T] = var(value), for each variable"
+            raise self.refuse(vars(maker)["__init__"], "__init__ of a machine", instead)
+
     def _check_fairness(self, function: Any, name: str, mark: Mark) -> None:
         named = [mark.fair] if mark.kind == "fair" else [f for f in (mark.fair, mark.fair_any) if f]
         for given in named:
@@ -178,8 +186,9 @@ class FrontEnd(Declared):
         for name in list(inspect.signature(function).parameters)[drop:]:
             if name not in hints:
                 raise self.refuse(function, f"the parameter {name} without a type", f"{name}: T")
-            kind = self.resolver.type_of(hints[name], self.refuser(function))
-            domain(kind)
+            with placed(lambda: self.refuse(function, "", "").thing):
+                kind = self.resolver.type_of(hints[name], self.refuser(function))
+                domain(kind)
             made.append((name, Param(self.build.fresh(name), kind)))
         return tuple(made)
 
@@ -193,7 +202,11 @@ class FrontEnd(Declared):
             parts, keys = [], self.part[1]
         scope.states = {name: View.of("read", self.build, keys) for name in scope.states}
         if len(scope.tree.args.args) < drop:
-            raise self.refuse(function, f"{function.__name__} without self", "def name(self, …)")
+            wanted = "self, after: Self" if drop == 2 else "self"
+            given = ast.unparse(scope.tree.args)
+            raise self.refuse(
+                function, f"{function.__name__}({given})", f"def {function.__name__}({wanted}, …)"
+            )
         params = self._params(function, drop)
         for name, param in params:
             scope.env[name] = Expr("local", param.type, (), param.name)

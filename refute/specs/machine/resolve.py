@@ -23,6 +23,7 @@ from refute.specs.machine.annotations import (
     literal,
     named_fields,
     unnamed,
+    whole,
 )
 from refute.specs.machine.channels import Channel
 from refute.specs.machine.containers import Bag, Map, Seq, Set
@@ -94,7 +95,7 @@ class Resolver:
     def number(self, value: int | str) -> int:
         """As `bound`, of what is never left open."""
         if not isinstance(value, str):
-            return value
+            return whole(value)
         try:
             return self._arithmetic(ast.parse(value.strip(), mode="eval").body, value)
         except (SyntaxError, ValueError, ZeroDivisionError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import re
 import types
 
 _ENDS: dict[str, tuple[list[str], dict[int, int]]] = {}
@@ -29,6 +30,21 @@ def source_lines(function: types.FunctionType) -> tuple[list[str], int]:
 def class_line(cls: type) -> int:
     """The number of a class's first line. Raises OSError and TypeError."""
     return inspect.findsource(cls)[1] + 1
+
+
+def attribute_place(cls: type, name: str) -> tuple[str, int] | None:
+    """The file and the line in which a class, or the base that it has it from, gives a name."""
+    written = re.compile(rf"\s+{re.escape(name)}\s*[:=]")
+    for base in (b for b in cls.__mro__ if name in vars(b)):
+        try:
+            lines, at = inspect.findsource(base)
+            file = inspect.getsourcefile(base) or ""
+        except (OSError, TypeError):
+            return None
+        for number, line in enumerate(lines[at:], start=at + 1):
+            if written.match(line):
+                return file, number
+    return None
 
 
 def _ends(file: str, lines: list[str]) -> dict[int, int]:

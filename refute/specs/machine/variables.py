@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from refute.errors import RefuteError, UsageError
@@ -31,16 +32,27 @@ def typed(front: Declared) -> dict[str, t.Type]:
         annotation = hints.get(name)
         if typing.get_origin(annotation) is not Var:
             instead = f"{name}: Var[T] = var(…)"
-            raise front.refuser(front.cls)(f"{name} without a type", instead)
+            raise front.refuser_of(name)(f"{name} without a type", instead)
         (inner,) = typing.get_args(annotation)
         front.build.variables[name] = _type(front, name, made, inner)
     return front.build.variables
 
 
+@contextlib.contextmanager
+def placed(place: Callable[[], str]) -> Iterator[None]:
+    """What is wrong with a type is said with the place where it is written."""
+    try:
+        yield
+    except UsageError as error:
+        error.message = f"{place()}: {error.message}"
+        raise
+
+
 def _type(front: Declared, name: str, made: Var[Any], inner: Any) -> t.Type:
-    refuse = front.refuser(front.cls)
+    refuse = front.refuser_of(name)
     if not isinstance(made, ChannelVar):
-        return front.resolver.type_of(inner, refuse)
+        with placed(lambda: front.place_of(name)):
+            return front.resolver.type_of(inner, refuse)
     front.build.rooms[name] = front.resolver.bound(made.kind.capacity)
     return channel_type(front.resolver, inner, made, refuse)
 
@@ -100,8 +112,12 @@ def _then(first: types.FunctionType, made: Callable[[Any], Any]) -> Callable[...
     return lambda *keys: made(first(*keys))
 
 
-def _inside(kind: t.Type, argument: Any) -> str:
+def _inside(way: str, kind: t.Type, argument: Any) -> str:
     """What to write instead of a starting value outside its type."""
+    if way == "each" and isinstance(kind, t.MapOf):
+        empty = {t.SetOf: "empty_set", t.SeqOf: "()"}.get(type(kind.value))
+        more = f", such as {empty}" if empty else ""
+        return f"each=… is what every place starts with, a {t.show(kind.value)}{more}"
     if isinstance(kind, t.MapOf) and isinstance(argument, Mapping):
         return "give every key a value: var(each=…); for some keys only, Map[K, V | None]"
     return f"start inside {t.show(kind)}"
@@ -114,12 +130,12 @@ def _starts(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -
             starts = starting_values(front.resolver, way, argument, kind)
     except OutOfRange as error:
         raise UsageError(
-            f"{front.cls.__name__}.{name} starts outside its type: {error}",
+            f"{front.place_of(name)}: {front.cls.__name__}.{name} starts outside its type: {error}",
             thing=name,
-            next_step=_inside(kind, argument),
+            next_step=_inside(way, kind, argument),
         ) from error
     if starts is None:
-        raise front.refuser(front.cls)(
+        raise front.refuser_of(name)(
             f"{name} = var({way}…) for {t.show(kind)}",
             "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map",
         )
