@@ -396,6 +396,8 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("own_values", "Records"),
         ("long_steps", "Loops"),
         ("covering", "Covering"),
+        ("natural", "Bits"),
+        ("natural", "Rows"),
     ],
 )
 def test_written_machines_mean_the_same(name: str, machine: str) -> None:

@@ -176,6 +176,7 @@ def planted() -> list[Model]:
         "own_values",
         "long_steps",
         "covering",
+        "natural",
     ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None

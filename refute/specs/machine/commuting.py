@@ -365,6 +365,7 @@ def _adds(write: Write, var: str) -> bool:
     others = [a for a in value.args if not (a.op == "read" and a.data == var)]
     if len(own) != 1 or any(True for a in others for _ in _at(a, var)):
         return False
-    return value.op != "+" or all(
+    number = value.op == "+" or isinstance(value.type, t.Int)
+    return not number or all(
         isinstance(a.type, t.Int) and a.type.lo is not None and a.type.lo >= 0 for a in others
     )

@@ -170,6 +170,11 @@ class Seq(tuple[E, ...]):
     def __radd__(self, other: Iterable[E]) -> Seq[E]:
         return Seq((*other, *self))
 
+    def __mul__(self, times: SupportsIndex) -> Seq[E]:
+        return Seq(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
     @overload
     def __getitem__(self, key: SupportsIndex) -> E: ...
 
@@ -229,6 +234,20 @@ class Map(Mapping[K, V], Generic[K, V]):
         if key not in self._entries:
             raise KeyError(key)
         self._home(Map({**self._entries, key: value}))
+
+    def __or__(self, other: Mapping[K, V]) -> Map[K, V]:
+        """The map with other values for some keys; KeyError of one that it does not have."""
+        unknown = [key for key in other if key not in self._entries]
+        if unknown:
+            raise KeyError(unknown[0])
+        return Map({**self._entries, **other})
+
+    def __ror__(self, other: Mapping[K, V]) -> Map[K, V]:
+        return Map(other) | self
+
+    def update(self, entries: Mapping[K, V]) -> None:
+        """Write the map with other values for some keys; KeyError of one that it does not have."""
+        self._home(self | entries)
 
     def __iter__(self) -> Iterator[K]:
         return iter(self._entries)

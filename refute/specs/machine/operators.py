@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from refute.specs.machine import sugar
+from refute.specs.machine import bits, sugar
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import (
     BOOL,
@@ -51,7 +51,12 @@ class Operators(Expressions):
         return made
 
     def _BinOp(self, node: ast.BinOp, want: t.Type | None) -> Expr:
-        left, right = sugar.numbers(self.expr(node.left), self.expr(node.right))
+        first = self.expr(node.left, want)
+        if isinstance(node.op, ast.BitOr) and isinstance(first.type, t.MapOf):
+            over = sugar.overlaid(self, first, [node.right])
+            if over is not None:
+                return over
+        left, right = sugar.numbers(first, self.expr(node.right))
         kinds = (left.type, right.type)
         op = type(node.op)
         sets = all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in kinds)
@@ -60,13 +65,13 @@ class Operators(Expressions):
             return Expr(_SETS[op], left.type if smaller else t.join(kinds), (left, right))
         if op in _BINARY and all(isinstance(k, t.Int | t.Bool) for k in kinds):
             return Expr(_BINARY[op], interval(_BINARY[op], left.type, right.type), (left, right))
-        made = sugar.binary(self, op, left, right)
+        made = sugar.binary(self, op, left, right) or bits.of_numbers(op, left, right)
         if made is not None:
             return made
         raise self.scope.refuse(
             node,
             f"{op.__name__} on {t.show(left.type)} and {t.show(right.type)}",
-            "+ - * // % ** on int, | & - ^ on Set, + on Seq",
+            "+ - * // % ** & | ^ on int, | & - ^ on Set, + and * on Seq, | on Map",
         )
 
     def _UnaryOp(self, node: ast.UnaryOp, want: t.Type | None) -> Expr:
@@ -78,7 +83,10 @@ class Operators(Expressions):
         if isinstance(node.op, ast.USub) and isinstance(found.type, t.Int):
             kind = interval("-", t.Int(0, 0), found.type)
             return Expr("neg", kind, (found,))
-        raise self.scope.refuse(node, f"{type(node.op).__name__}", "not, or - on int")
+        made = bits.inverted(found) if isinstance(node.op, ast.Invert) else None
+        if made is not None:
+            return made
+        raise self.scope.refuse(node, f"{type(node.op).__name__}", "not, or - and ~ on int")
 
     def _BoolOp(self, node: ast.BoolOp, want: t.Type | None) -> Expr:
         found = tuple(map(self.expr, node.values))

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from refute.specs.machine import bags, language, rounds, sending, unpacking, views
+from refute.specs.machine import bags, language, rounds, sending, sugar, unpacking, views
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import MUTATORS, Calls
 from refute.specs.machine.choosing import Replaced, first_choice
@@ -29,7 +29,6 @@ from refute.specs.machine.ir import (
     Write,
 )
 from refute.specs.machine.matching import as_ifs
-from refute.specs.machine.parts import Part, Port
 from refute.specs.machine.scope import Scope, is_const
 
 _AUGMENTED = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitOr, ast.BitAnd, ast.BitXor}
@@ -169,6 +168,10 @@ class Statements:
         return Write(var, path, new, target, node.lineno)
 
     def _mutated(self, now: Expr, kind: t.Type, name: str, call: ast.Call, node: ast.stmt) -> Expr:
+        if isinstance(kind, t.MapOf) and name == "update" and len(call.args) == 1:
+            over = sugar.overlaid(self.calls, now, call.args)
+            if over is not None and not call.keywords:
+                return over
         args = [self.calls.expr(a) for a in call.args]
         if isinstance(kind, t.BagOf):
             made = bags.mutated(self.calls, now, name, args)
@@ -182,7 +185,7 @@ class Statements:
             raise self.scope.refuse(
                 node,
                 f".{name}(…) on {t.show(kind)}",
-                "add discard remove clear on Set and Bag; append extend pop clear on Seq",
+                "add discard remove clear on Set and Bag; append extend pop clear on Seq; update",
             )
         return made
 
@@ -315,22 +318,13 @@ class Statements:
         if place is None:
             if isinstance(target, ast.Attribute) and is_const(self.scope.member(target.attr)):
                 raise self.scope.refuse(node, "a write to a constant", "a Var")
-            raise self.scope.refuse(node, *self._no_place(target))
+            raise self.scope.refuse(
+                node,
+                f"a write to {ast.unparse(target)}, not a path from self,",
+                self._instead(target),
+            )
         var, path, kind = place
         return [Write(var, path, value, kind, node.lineno)]
-
-    def _no_place(self, target: ast.expr) -> tuple[str, str]:
-        """What cannot be written to, and what to write instead."""
-        written = ast.unparse(target)
-        if isinstance(target, ast.Attribute) and self.scope.state_of(target.value):
-            name = target.attr
-            if isinstance(self.scope.member(name), Part | Port):
-                return f"a write to {written}, which is a part,", "a step of the part itself"
-            return (
-                f"a write to {written}, which is no Var,",
-                f"{name}: Var[T] = var(…) in the class",
-            )
-        return f"a write to {written}, not a path from self,", self._instead(target)
 
     def _instead(self, target: ast.expr) -> str:
         """What to write in place of a write into a value."""

@@ -89,6 +89,10 @@ def binary(calls: Expressions, op: type[ast.operator], left: Expr, right: Expr) 
     if op is ast.Add and _rows(kinds):
         sides = [_as_seq(side) for side in (left, right)]
         return joined(sides)
+    if op is ast.Mult:
+        for row, times in ((left, right), (right, left)):
+            if isinstance(row.type, t.SeqOf | t.Tuple) and isinstance(times.type, _SCALARS):
+                return repeated(calls, _as_seq(row), times)
     if all(isinstance(k, t.Bool) for k in kinds) and op in (ast.BitOr, ast.BitAnd, ast.BitXor):
         return _both(op, left, right)
     if not all(isinstance(k, _SCALARS) for k in kinds):
@@ -133,6 +137,22 @@ def joined(parts: Sequence[Expr]) -> Expr:
         kind = t.SeqOf(t.join((made.type.elem, part.type.elem)), upto)
         made = Expr("cat", kind, (made, part))
     return made
+
+
+def repeated(calls: Expressions, row: Expr, times: Expr) -> Expr:
+    """`[v] * n`: nothing where n is not positive."""
+    assert isinstance(row.type, t.SeqOf)
+    most = times.type.hi if isinstance(times.type, t.Int) else 1
+    upto = None if most is None or row.type.upto is None else max(most, 0) * row.type.upto
+    names = [calls.build.fresh(word) for word in ("row", "turn", "each")]
+    turn = t.Int(0, None if most is None else max(most - 1, 0))
+    turns = Expr("range", t.SeqOf(turn), (number(0), times, number(1)))
+    held = Expr("local", row.type, (), names[0])
+    elem = row.type.elem
+    item = Expr("item", elem, (Expr("local", elem, (), names[2]),))
+    chain = Expr("for", elem, (turns, Expr("for", elem, (held, item), names[2])), names[1])
+    made = Expr("list", t.SeqOf(elem, upto), (chain,))
+    return Expr("let", made.type, (row, made), names[0])
 
 
 def _both(op: type[ast.operator], left: Expr, right: Expr) -> Expr:
@@ -258,19 +278,52 @@ def _walked(found: Expr, elem: t.Type) -> Expr:
 
 
 def updated(calls: Expressions, node: ast.Dict, want: t.Type | None) -> Expr | None:
-    """`{**m, k: v}`: the map with other values; None for any other use of `**`."""
-    first, *rest = node.keys
-    base = calls.expr(node.values[0])
-    if first is not None or None in rest or not isinstance(base.type, t.MapOf):
+    """`{**m, k: v, **n}`: the map with other values; None for any other use of `**`."""
+    if node.keys[0] is not None:
         return None
-    key, value = base.type.key, base.type.value
-    parts = [Expr("items", t.SeqOf(t.Tuple((key, value))), (base,))]
-    for name, entry in zip(rest, node.values[1:], strict=True):
-        assert name is not None
-        pair = calls.expr(name), calls.expr(entry, value)
-        made = Expr("tuple", t.Tuple((pair[0].type, pair[1].type)), pair)
-        parts.append(Expr("seq", t.SeqOf(made.type, 1), (made,)))
-    return of_pairs(calls, joined(parts), key)
+    base = calls.expr(node.values[0], want)
+    over: list[ast.expr] = []
+    for key, value in zip(node.keys[1:], node.values[1:], strict=True):
+        over.append(value if key is None else ast.copy_location(ast.Dict([key], [value]), node))
+    return overlaid(calls, base, over)
+
+
+def overlaid(calls: Expressions, base: Expr, over: Sequence[ast.expr]) -> Expr | None:
+    """A map with the entries of others, some of which may be written out, put over its own; None
+    where one is no map."""
+    if not isinstance(base.type, t.MapOf):
+        return None
+    pair = t.Tuple((base.type.key, base.type.value))
+    parts = [Expr("items", t.SeqOf(pair), (base,))]
+    for node in over:
+        entries = _entries(calls, node, base.type)
+        if entries is None:
+            return None
+        parts.append(entries)
+    return of_pairs(calls, joined(parts), base.type.key)
+
+
+def _entries(calls: Expressions, node: ast.expr, kind: t.MapOf) -> Expr | None:
+    """The entries of a dict that is written here, or of a whole map, as a sequence of pairs."""
+    match node:
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            made = []
+            for key, value in zip(keys, values, strict=True):
+                pair = calls.expr(key or value), calls.expr(value, kind.value)
+                if not comparable(pair[0].type, kind.key):
+                    what = f"{t.show(pair[0].type)} as a key of {t.show(kind)}"
+                    raise calls.scope.refuse(node, what, "one of its keys")
+                entry = Expr("tuple", t.Tuple((pair[0].type, pair[1].type)), pair)
+                made.append(Expr("seq", t.SeqOf(entry.type, 1), (entry,)))
+            return joined(made) if made else constant((), t.SeqOf(t.NEVER, 0))
+        case ast.DictComp():
+            both = ast.Tuple([node.key, node.value], ast.Load())
+            pairs = ast.copy_location(ast.ListComp(both, node.generators), node)
+            return calls.expr(ast.fix_missing_locations(pairs))
+    found = calls.expr(node, kind)
+    if not isinstance(found.type, t.MapOf):
+        return None
+    return Expr("items", t.SeqOf(t.Tuple((found.type.key, found.type.value))), (found,))
 
 
 def of_pairs(calls: Expressions, pairs: Expr, key: t.Type) -> Expr | None:

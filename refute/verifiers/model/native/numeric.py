@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 
 from refute.specs.machine import types as t
+from refute.specs.machine.bits import reach
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.types import show
 from refute.verifiers.model.native.convert import Convert
@@ -59,6 +60,12 @@ class Numbers(Convert, abc.ABC):
         name = {"+": "add", "-": "sub", "*": "mul"}[op]
         self.put(f"if (__builtin_{name}_overflow({texts[0]}, {texts[1]}, &{result})) {LIMIT}")
         return Val(kind, result)
+
+    def _bits(self, expr: Expr) -> Val:
+        """`&`, `|` or `^`, which lead to no more bits than there are."""
+        left, right = (self._number(self.term(a)) for a in expr.args)
+        text = f"({self.value(left)} {expr.op} {self.value(right)})"
+        return Val(reach(expr.op, left.type, right.type), text)
 
     def _divided(self, expr: Expr) -> Val:
         left, right = (self._number(self.term(a)) for a in expr.args)

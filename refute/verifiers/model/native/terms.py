@@ -39,6 +39,8 @@ class Terms(Numbers):
             return self._order(expr)
         if op in ("+", "-", "*"):
             return self._arithmetic(expr)
+        if op in ("|", "&", "^") and isinstance(expr.type, t.Int):
+            return self._bits(expr)
         if op in ("|", "&", "^", "diff", "subset", "disjoint"):
             return self._sets(expr)
         method = getattr(self, f"_{_NAMES.get(op, op)}", None)
