@@ -115,7 +115,7 @@ STATEMENTS = {
     "when(Light.RED == self.n)": "never equal",
     "if self.n:\n    x = 1\nself.n = x": "may be read before it is assigned",
     "self.m[Light.RED] = True": "as a key",
-    "self.other = 1": "not a path from self",
+    "self.other = 1": "which is no Var",
     "when(min(RM) == max(RM))": "min of RM",
     "x = {frozenset(), {1}}": "where it is hashed",
     "x = {(1, [2]) for r in RM}": "where it is hashed",

@@ -29,6 +29,7 @@ from refute.specs.machine.ir import (
     Write,
 )
 from refute.specs.machine.matching import as_ifs
+from refute.specs.machine.parts import Part, Port
 from refute.specs.machine.scope import Scope, is_const
 
 _AUGMENTED = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitOr, ast.BitAnd, ast.BitXor}
@@ -318,13 +319,22 @@ class Statements:
         if place is None:
             if isinstance(target, ast.Attribute) and is_const(self.scope.member(target.attr)):
                 raise self.scope.refuse(node, "a write to a constant", "a Var")
-            raise self.scope.refuse(
-                node,
-                f"a write to {ast.unparse(target)}, not a path from self,",
-                self._instead(target),
-            )
+            raise self.scope.refuse(node, *self._no_place(target))
         var, path, kind = place
         return [Write(var, path, value, kind, node.lineno)]
+
+    def _no_place(self, target: ast.expr) -> tuple[str, str]:
+        """What cannot be written to, and what to write instead."""
+        written = ast.unparse(target)
+        if isinstance(target, ast.Attribute) and self.scope.state_of(target.value):
+            name = target.attr
+            if isinstance(self.scope.member(name), Part | Port):
+                return f"a write to {written}, which is a part,", "a step of the part itself"
+            return (
+                f"a write to {written}, which is no Var,",
+                f"{name}: Var[T] = var(…) in the class",
+            )
+        return f"a write to {written}, not a path from self,", self._instead(target)
 
     def _instead(self, target: ast.expr) -> str:
         """What to write in place of a write into a value."""
