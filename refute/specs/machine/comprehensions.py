@@ -36,16 +36,24 @@ class Comprehensions(Displays):
         if changed:
             what = f"a function that reads {changed[0]}, which stands for something else now,"
             raise scope.refuse(node, what, f"{changed[0]} as an argument")
+        if node in self.build.inlining:
+            what = "a function inside another that calls itself"
+            raise scope.refuse(node, what, "a function of the module, or a loop")
         before, lets = scope.names(), []
         for name, argument in zip(params, args, strict=True):
             fresh = self.build.fresh(name)
             self.build.note(fresh, argument)
             lets.append((fresh, argument))
             scope.env[name] = Expr("local", argument.type, (), fresh)
-        if isinstance(node, ast.Lambda):
-            made = self.expr(node.body)
-        else:
-            made = self.returned(list(node.body), node, None)
+        self.build.inlining.append(node)
+        try:
+            made = (
+                self.expr(node.body)
+                if isinstance(node, ast.Lambda)
+                else self.returned(list(node.body), node, None)
+            )
+        finally:
+            self.build.inlining.remove(node)
         scope.restore(before)
         for fresh, argument in reversed(lets):
             made = Expr("let", made.type, (argument, made), fresh)

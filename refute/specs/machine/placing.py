@@ -7,14 +7,16 @@ of states: a local that no later code reads has one fixed value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from refute.specs.machine import types as t
+from refute.specs.machine.errors import MOST_ROUNDS
 from refute.specs.machine.expressions import BOOL, number
 from refute.specs.machine.ir import (
     Action,
     Assign,
     Branch,
+    Check,
     Done,
     Expr,
     For,
@@ -74,6 +76,16 @@ def some_value(kind: t.Type) -> Value:
     return domain(kind)[0]
 
 
+def onward(end: Jump | Branch | Yield | Done) -> tuple[int, ...]:
+    """The blocks that the same step may go on with."""
+    match end:
+        case Jump():
+            return (end.target,)
+        case Branch():
+            return (end.then, end.orelse)
+    return ()
+
+
 def at_place(variable: Variable, keys: Sequence[Expr]) -> Expr:
     """The entry of a variable that is a map of these keys."""
     found = Expr("read", variable.type, (), variable.name)
@@ -99,7 +111,7 @@ class Placed:
         types = {p.name: p.type for p in process.locals}
         kept = dict.fromkeys(name for names in self.live.values() for name in names)
         self.locals = {n: self._variable(n, types[n], some_value(types[n])) for n in kept}
-        self.here = fresh("place")
+        self.here, self.block, self.round = fresh("place"), fresh("block"), fresh("round")
 
     def _variable(self, name: str, kind: t.Type, value: Value) -> Variable:
         whole = nested(self.kinds, kind)
@@ -124,7 +136,8 @@ class Placed:
         ways: tuple[Stmt, ...] = (When(Expr("const", BOOL, (), False), made.line),)
         for at, stop in reversed(list(enumerate(self.stops))):
             here = Expr("==", BOOL, (Expr("local", kind, (), self.here), number(at)))
-            ways = (If(here, (*self._restored(stop), *self._from(stop, stop)), ways, made.line),)
+            code = (*self._restored(stop), *self._step(stop))
+            ways = (If(here, code, ways, made.line),)
         lines = (*map(self._line, self.stops), 0)
         name, fair, fair_any = made.name, made.fair, made.fair_any
         body = (*start, *ways)
@@ -149,20 +162,59 @@ class Placed:
                 queue += [n for n in (end.then, end.orelse) if n not in seen]
         return self.process.line
 
-    def _from(self, block: int, stop: int) -> tuple[Stmt, ...]:
-        """The code from a block to where the step ends; it began at a stop."""
+    def _step(self, stop: int) -> tuple[Stmt, ...]:
+        """The code from a stop to where the step ends.
+
+        Where it may go round, as a `for` does that yields on some ways only, each round of one loop
+        runs the code from one block to the next, and a local says which.
+        """
+        met: dict[int, int] = {}
+        self._rounds(stop, set(), met)
+        if not met:
+            return self._from(stop, stop, {})
+        heads = {block: at for at, block in enumerate(dict.fromkeys((stop, *met)))}
+        last, line = t.Int(0, MOST_ROUNDS), self._line(stop)
+        now = Expr("local", t.Int(0, len(heads) - 1), (), self.block)
+        code: tuple[Stmt, ...] = ()
+        for block, at in reversed(heads.items()):
+            test = Expr("==", BOOL, (now, number(at)))
+            code = (If(test, self._from(block, stop, heads), code, line),)
+        every = Expr("range", t.SeqOf(last), (number(0), number(MOST_ROUNDS + 1), number(1)))
+        more = Expr("<", BOOL, (Expr("local", last, (), self.round), number(MOST_ROUNDS)))
+        begin = Assign(now.data, Expr("const", now.type, (), 0), line)
+        return (begin, For(self.round, every, (Check(more, line), *code), line))
+
+    def _rounds(self, block: int, running: set[int], met: dict[int, int]) -> None:
+        """Note the blocks that the code from this one comes back to within a step."""
+        if block in running:
+            met[block] = 0
+            return
+        for then in onward(self.process.blocks[block].end):
+            self._rounds(then, running | {block}, met)
+
+    def _from(self, block: int, stop: int, heads: Mapping[int, int]) -> tuple[Stmt, ...]:
+        """The code from a block to where the step, which began at a stop, or the round ends."""
         made = self.process.blocks[block]
         body = tuple(self._returning(made.body, stop))
+        leave = (Leave("break", self._line(block)),) if heads else ()
         match made.end:
             case Jump(target):
-                return (*body, *self._from(target, stop))
+                return (*body, *self._onward(target, stop, heads))
             case Branch(condition, then, orelse):
-                ways = self._from(then, stop), self._from(orelse, stop)
+                ways = self._onward(then, stop, heads), self._onward(orelse, stop, heads)
                 return (*body, If(condition, *ways, body[0].line if body else self._line(block)))
             case Yield(target):
-                return (*body, *self._ended(self.stops.index(target), self.live[target], stop))
+                at, live = self.stops.index(target), self.live[target]
+                return (*body, *self._ended(at, live, stop), *leave)
             case Done():
-                return (*body, *self._ended(self.done, (), stop))
+                return (*body, *self._ended(self.done, (), stop), *leave)
+
+    def _onward(self, block: int, stop: int, heads: Mapping[int, int]) -> tuple[Stmt, ...]:
+        """On to a block: in the next round, or at once."""
+        if block not in heads:
+            return self._from(block, stop, heads)
+        value = Expr("const", t.Int(0, len(heads) - 1), (), heads[block])
+        return (Assign(self.block, value, self._line(block)),)
 
     def _ended(self, at: int, live: Sequence[str], stop: int) -> Iterator[Stmt]:
         """Write the place and the locals that are kept; forget those that were."""
