@@ -56,11 +56,11 @@ def _classes(place: Place) -> list[str]:
 def _nothing(place: Place, name: str, made: Sequence[Claim], stated: Sequence[Claim]) -> UsageError:
     if not made and not stated:
         return UsageError(
-            f"{place.file} holds no machine and no claim",
+            f"{place.file} holds no machine that takes steps, and no claim",
             thing="FILE",
             value=place.file,
-            next_step="derive a class from refute.machine.Machine, with an @action or a @process, "
-            "or state a claim(…)",
+            next_step="derive a class from refute.machine.Machine, with an @action or a @process "
+            "(one that does nothing will do), or state a claim(…)",
         )
     machines = [claim.subject.rpartition(":")[2] for claim in made]
     properties = [str(claim.statement.params["prop"]) for claim in made]

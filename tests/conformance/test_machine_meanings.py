@@ -398,6 +398,7 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("covering", "Covering"),
         ("natural", "Bits"),
         ("natural", "Rows"),
+        ("telling_calls", "TellingCalls"),
     ],
 )
 def test_written_machines_mean_the_same(name: str, machine: str) -> None:

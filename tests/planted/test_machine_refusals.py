@@ -191,6 +191,10 @@ MEMBERS = {
     "def g(self, m: M) -> bool:\n    return m.g(self)": "calls itself for another state",
     "@invariant\ndef p(self) -> bool:\n    n = 0\n    f = lambda r: n == 1\n    n = 1\n"
     "    return f(1)": "stands for something else now",
+    "@invariant\ndef p(self) -> bool:\n    def f(k: int) -> int:\n"
+    "        return k if k < 1 else f(k - 1)\n    return f(self.n) < 1": "inside another that",
+    "@invariant\ndef p(self) -> bool:\n    return self.g(1)\ndef g(self, k: int) -> bool:\n"
+    "    return self.n == 'x'": "never equal",
     "@invariant\ndef p(self) -> bool:\n    x = Set()\n    while len(x) < 1:\n"
     "        x = {1} | x\n    return True": "may become a builtin set in a loop",
     "@invariant\ndef p(self) -> bool:\n    found = Set()\n    for r in self.s:\n"

@@ -60,3 +60,39 @@ class Passed:
 
 
 Function = Closure | Passed
+
+
+def free_names(node: ast.AST) -> set[str]:
+    """The names that code reads from around it: no parameters, locals of functions, or what
+    comprehensions in it bind."""
+    children = list(ast.iter_child_nodes(node))
+    inside: set[str] = set().union(*map(free_names, children))
+    match node:
+        case ast.Name(ctx=ast.Load()):
+            return {node.id}
+        case ast.Lambda():
+            return inside - _parameters(node)
+        case ast.FunctionDef():
+            return inside - _parameters(node) - set().union(*map(_assigned, node.body))
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            own = set().union(*(_assigned(part.target) for part in node.generators))
+            return (inside - own) | free_names(node.generators[0].iter)
+    return inside
+
+
+def _parameters(node: ast.Lambda | ast.FunctionDef) -> set[str]:
+    return {a.arg for a in node.args.args}
+
+
+def _assigned(node: ast.AST) -> set[str]:
+    """What a statement makes a local of the function that it stands in."""
+    match node:
+        case ast.Name(ctx=ast.Store()):
+            return {node.id}
+        case ast.FunctionDef():
+            return {node.name}
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            return set()
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return {name}.union(*map(_assigned, ast.iter_child_nodes(node)))
+    return set().union(*map(_assigned, ast.iter_child_nodes(node)))

@@ -8,6 +8,7 @@ from typing import Any
 
 from refute.specs.machine import sugar, views
 from refute.specs.machine import types as t
+from refute.specs.machine.closures import free_names
 from refute.specs.machine.displays import Displays
 from refute.specs.machine.expressions import number
 from refute.specs.machine.ir import Expr
@@ -31,7 +32,7 @@ class Comprehensions(Displays):
         params = [a.arg for a in node.args.args]
         if len(params) != len(args) or node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
             raise scope.refuse(node, "this function, called with other arguments,", "plain ones")
-        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - set(params)
+        read = free_names(node)
         changed = sorted(n for n in read & {*env, *scope.env} if _other(env, scope.env, n))
         if changed:
             what = f"a function that reads {changed[0]}, which stands for something else now,"

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import sys
+import types
 from collections.abc import (
     Callable,
     Generator,
@@ -20,6 +22,7 @@ from collections.abc import (
     Sequence,
 )
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, overload
 
 from refute.errors import UsageError
@@ -73,12 +76,21 @@ def running(context: Running) -> Iterator[None]:
         _running.pop()
 
 
+def _place() -> str:
+    """File and line of the user's code that runs."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame else "?"
+
+
 def _context(what: str) -> Running:
     if not _running:
         raise UsageError(
-            f"{what} has a meaning only while a machine is evaluated",
+            f"{_place()}: {what} is known only while a machine is evaluated",
             thing=what,
-            next_step="build the machine and check it: check(TwoPhase.build(RM=3))",
+            next_step="read it in a helper or step; where a Map starts, in a function of the key: "
+            "var(each=lambda k: …)",
         )
     return _running[-1]
 

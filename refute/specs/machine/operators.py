@@ -10,6 +10,7 @@ from refute.specs.machine.expressions import (
     BOOL,
     Expressions,
     comparable,
+    constant,
     is_enum,
     number,
 )
@@ -100,6 +101,18 @@ class Operators(Expressions):
         found = [self._comparison(a, b, op, node) for a, b, op in pairs]
         return found[0] if len(found) == 1 else Expr("and", BOOL, tuple(found))
 
+    def _depends_on_call(self, node: ast.AST) -> bool:
+        """Whether a helper's own names are in it: what they may be differs from call to call."""
+        own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - set(self.scope.states)
+        return bool(self.build.inlining and own & set(self.scope.env))
+
+    def _known(self, value: bool, sides: tuple[Expr, ...]) -> Expr:
+        """A known truth, of expressions that are evaluated all the same: they may raise."""
+        made = constant(value, BOOL)
+        for side in reversed([s for s in sides if s.op not in ("local", "const", "read", "next")]):
+            made = Expr("let", BOOL, (side, made), self.build.fresh("unequal"))
+        return made
+
     def _comparison(self, left: Expr, right: Expr, op: ast.cmpop, node: ast.AST) -> Expr:
         if isinstance(op, ast.In | ast.NotIn):
             inside = self.contains(sugar.solid(right), left, node)
@@ -111,12 +124,15 @@ class Operators(Expressions):
             raise self.scope.refuse(node, "`is`, except with None and Enum members,", "==")
         if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
             left, right = sugar.alike(left, right)
+            equal = isinstance(op, ast.Eq | ast.Is)
             if not comparable(left.type, right.type):
+                if self._depends_on_call(node):
+                    return self._known(not equal, (left, right))
                 kinds = f"{t.show(left.type)} with {t.show(right.type)}"
                 raise self.scope.refuse(
                     node, f"a comparison of {kinds}, never equal,", "values of one type"
                 )
-            return Expr("==" if isinstance(op, ast.Eq | ast.Is) else "!=", BOOL, (left, right))
+            return Expr("==" if equal else "!=", BOOL, (left, right))
         name = _ORDER[type(op)]
         both = (left.type, right.type)
         if all(isinstance(k, t.SetOf) and not isinstance(k, t.BagOf) for k in both):

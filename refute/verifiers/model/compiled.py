@@ -43,6 +43,7 @@ from refute.specs.machine.ir import (
 )
 from refute.specs.machine.values import conforms, domain, said, unpack_value
 from refute.verifiers.model.emit import Emitter
+from refute.verifiers.model.native.branches import refusing
 from refute.verifiers.model.structure import chooses, instance_count, resumes
 
 State = tuple[Any, ...]
@@ -183,7 +184,8 @@ class Compiled:
         """The lines of the branches that no step has taken so far."""
         taken = [self.ran[0] >> at & 1 for at in range(len(self.branches))]
         pairs = list(zip(self.branches, taken, strict=True))
-        return sorted({line for line, _ in pairs} - {line for line, ran in pairs if ran})
+        ran = {line for line, ran in pairs if ran}
+        return sorted({line for line, _ in pairs} - ran - refusing(self.ir))
 
     def _action(self, name: str, action: Action) -> None:
         params = "".join(f", {self.emit.name(p.name)}" for p in action.params)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from refute.specs.machine.ir import For, If, MachineIR, Stmt
+from refute.specs.machine.ir import Expr, For, If, MachineIR, Stmt, When
 
 WORD = 64
 
@@ -37,6 +37,25 @@ def _inside(body: Sequence[Stmt]) -> Iterator[int]:
                 yield from _inside(stmt.body)
 
 
+def refusing(ir: MachineIR) -> set[int]:
+    """The lines of branches that begin with `when(False)`: no step is meant to take them."""
+    bodies = [action.body for action in ir.actions]
+    bodies += [block.body for process in ir.processes for block in process.blocks]
+    return {stmt.line for body in bodies for stmt in _refusals(body)}
+
+
+def _refusals(body: Sequence[Stmt]) -> Iterator[When]:
+    for stmt in body:
+        match stmt:
+            case When(Expr("const", data=False)):
+                yield stmt
+            case If():
+                yield from _refusals(stmt.then)
+                yield from _refusals(stmt.orelse)
+            case For():
+                yield from _refusals(stmt.body)
+
+
 def words_of(lines: Sequence[int]) -> int:
     """Words that hold a bit for each branch of one step."""
     return -(-len(lines) // WORD)
@@ -52,4 +71,4 @@ def never_ran(ir: MachineIR, ran: Sequence[int]) -> list[int]:
         bits = [ran[start + at // WORD] >> at % WORD & 1 for at in range(len(lines))]
         taken.update(line for line, bit in zip(lines, bits, strict=True) if bit)
         start += words_of(lines)
-    return sorted(every - taken)
+    return sorted(every - taken - refusing(ir))
