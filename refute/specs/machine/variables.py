@@ -17,6 +17,7 @@ from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.ir import Variable
 from refute.specs.machine.language import Running, Var, anything, running
+from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.sending import channel_type
 from refute.specs.machine.starts import starting_values
 from refute.specs.machine.values import Value, domain, order, pack_value
@@ -123,7 +124,21 @@ def _inside(way: str, kind: t.Type, argument: Any) -> str:
     return f"start inside {t.show(kind)}"
 
 
+def _counted(resolver: Resolver, way: str, argument: Any, kind: t.Type) -> Any:
+    """Strings where numbers start, as numbers: arithmetic over constants, as bounds are."""
+    while way.startswith("each") and isinstance(kind, t.MapOf):
+        kind = kind.value
+    kinds = {type(option) for option in t.options(kind)}
+    if t.Int not in kinds or t.Text in kinds:
+        return argument
+    if way in ("one_of", "each_of") and isinstance(argument, list | tuple):
+        return [resolver.number(a) if isinstance(a, str) else a for a in argument]
+    return resolver.number(argument) if isinstance(argument, str) else argument
+
+
 def _starts(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -> list[Value]:
+    with placed(lambda: front.place_of(name)):
+        argument = _counted(front.resolver, way, argument, kind)
     try:
         sizes, values = front.resolver.sizes, front.resolver.values
         with running(Running(sizes, _no_choice, values)):
