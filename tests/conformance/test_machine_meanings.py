@@ -394,6 +394,7 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("bags", "Network"),
         ("own_values", "Tags"),
         ("own_values", "Records"),
+        ("own_values", "Tables"),
         ("long_steps", "Loops"),
         ("covering", "Covering"),
         ("natural", "Bits"),

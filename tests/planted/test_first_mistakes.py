@@ -15,8 +15,12 @@ from refute.specs.machine.frontend import translate
 HEAD = """\
 from __future__ import annotations
 import random
-from typing import Annotated, Self
+from dataclasses import replace
+from typing import Annotated, NamedTuple, Self
 from refute.machine import *
+class Place(NamedTuple):
+    at: int
+TABLE = ((), (True,), (True, False), ())
 class P(Sort, size=2):
     pass
 class Q(Sort):
@@ -47,6 +51,10 @@ MISTAKES = {
     "@action\ndef a(self) -> None:\n    self.n = random.choice([1, 2])": (
         *(2, "a call of random.choice", "any_of(…)"),
     ),
+    "@action\ndef a(self) -> None:\n    x = replace(Place(1), at=2)": (
+        *(2, "replace of a NamedTuple", "._replace("),
+    ),
+    "@action\ndef a(self) -> None:\n    when(all(TABLE[self.n]))": (2, "iteration over", "lists"),
     "def __init__(self) -> None:\n    self.n = 1": (0, "__init__ of a machine", "var(value)"),
     "@invariant\ndef a(self) -> bool:\n    return eventually(self.helper)": (
         *(2, "eventually(…) here", "a @temporal"),

@@ -208,6 +208,12 @@ class Calls(Inlining):
 
     def _call_replace(self, node: ast.Call, want: t.Type | None) -> Expr:
         base = self.expr(node.args[0])
+        if self.build.resolver.is_named_tuple(sugar.solid(base).type):
+            raise self.scope.refuse(node, "replace of a NamedTuple", "value._replace(field=…)")
+        return self._replaced(base, node)
+
+    def _replaced(self, base: Expr, node: ast.Call) -> Expr:
+        """A record with other values of some fields."""
         records = [o for o in t.options(base.type) if o != t.Nothing()]
         kind = records[0] if len(records) == 1 else t.NEVER
         if not isinstance(kind, t.Rec) or not node.keywords:
@@ -274,6 +280,8 @@ class Calls(Inlining):
                 f".{name}(…) on a value that is not a path from self, or inside an expression,",
                 f"self.variable.{name}(…) as a statement of its own",
             )
+        if name == "_replace" and self.build.resolver.is_named_tuple(base.type) and not node.args:
+            return self._replaced(base, node)
         made = methods.called(self, base, name, node) or records.method(self, base, name, node)
         if made is not None:
             return made

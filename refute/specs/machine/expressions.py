@@ -37,6 +37,14 @@ def number(value: int) -> Expr:
     return constant(value, t.Int(value, value))
 
 
+def _rows(entries: Sequence[t.Type]) -> t.Type:
+    """The type of a table's entries: tuples of several lengths are sequences."""
+    rows = [e.items for e in entries if isinstance(e, t.Tuple)]
+    if len(rows) < len(entries) or len({len(row) for row in rows}) < 2:
+        return t.join(entries)
+    return t.SeqOf(t.join(elem for row in rows for elem in row), max(map(len, rows)))
+
+
 class Expressions:
     """Translates the expressions of one function; `Calls` adds calls and comprehensions."""
 
@@ -86,11 +94,11 @@ class Expressions:
         if type(value) is list:
             return t.SeqOf(t.join(self._type_of_object(v, node) for v in value), len(value))
         if type(value) is dict and value:
-            key, entry = (
-                t.join(self._type_of_object(v, node) for v in part)
-                for part in (value.keys(), value.values())
+            key, *entries = (
+                t.join(self._type_of_object(v, node) for v in value),
+                *(self._type_of_object(v, node) for v in value.values()),
             )
-            return t.MapOf(key, entry)
+            return t.MapOf(key, _rows(entries))
         if type(value) is str:
             return t.text_of((value,))
         record = hasattr(type(value), "__dataclass_fields__") or named_fields(type(value))

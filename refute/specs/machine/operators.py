@@ -165,6 +165,6 @@ class Operators(Expressions):
                 return key
             case t.Tuple(items):
                 return t.join(items)
-        raise self.scope.refuse(
-            node, f"iteration over {t.show(container.type)}", "a Set, Seq, Map, Sort, Enum or range"
-        )
+        union = isinstance(container.type, t.Union)
+        instead = "lists, [a, b], in the table" if union else "a Set, Seq, Map, Sort, Enum or range"
+        raise self.scope.refuse(node, f"iteration over {t.show(container.type)}", instead)

@@ -134,3 +134,33 @@ class Records(Machine):
     @invariant
     def asks(self) -> bool:
         return self.message is None or self.message.asks or not self.message.beyond(1)
+
+
+NEEDS: dict[Phase, tuple[Phase, ...]] = {
+    "working": (),
+    "prepared": ("working",),
+    "committed": ("working", "prepared"),
+}
+
+
+class Tables(Machine):
+    """A table whose rows are tuples of several lengths, and `_replace`."""
+
+    place: Var[Place] = var(Place(P(0)))
+    done: Var[Map[P, Set[Phase]]] = var(each=empty_set)
+
+    @action
+    def do(self, p: P, phase: Phase) -> None:
+        when(phase not in self.done[p] and all(n in self.done[p] for n in NEEDS[phase]))
+        self.done[p].add(phase)
+        self.place = self.place._replace(at=len(NEEDS[phase]))
+
+    @action
+    def forget(self, p: P) -> None:
+        when(len(self.done[p]) == 3 and NEEDS["committed"][1] in self.done[p])
+        self.done[p].clear()
+        self.place = self.place._replace(owner=p, at=0)
+
+    @invariant
+    def before(self, p: P) -> bool:
+        return all(n in self.done[p] for phase in self.done[p] for n in NEEDS[phase])
