@@ -399,6 +399,8 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("covering", "Covering"),
         ("natural", "Bits"),
         ("natural", "Rows"),
+        ("writing", "Writing"),
+        ("writing", "Derived"),
         ("telling_calls", "TellingCalls"),
     ],
 )

@@ -177,6 +177,7 @@ def planted() -> list[Model]:
         "long_steps",
         "covering",
         "natural",
+        "writing",
         "telling_calls",
     ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")

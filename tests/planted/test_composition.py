@@ -153,7 +153,7 @@ STATEMENTS = {
     "z = self.one": "the part one as a value",
     "self.y = len(self.ones)": "ones, several parts, as a value",
     "for p in self.ones.values():\n    self.y = p.x": "ones, several parts, as a value",
-    "self.one.go()": "helpers are pure expressions",
+    "self.one.go()": "no helper of this class",
     "self.y = self.c.receive() + 1": "receive() inside an expression",
     "when(self.c.receive() == 1)": "receive() inside an expression",
     "self.c.send(1, 2)": "this send",

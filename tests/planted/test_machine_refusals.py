@@ -98,7 +98,7 @@ STATEMENTS = {
     "x = self.s\nr = any_of(RM)\nx.add(r)": "not a path from self",
     "x = [self.q.pop(0)]": "inside an expression",
     "x = self.s.pop()": "inside an expression",
-    "self.bump()": "helpers are pure expressions",
+    "self.bump()": "no helper of this class",
     "self.n = 1.5": "a float value",
     "self.n = int('1')": "int of Literal['1']",
     "print(self.n)": "as a statement",
@@ -225,6 +225,16 @@ MEMBERS = {
     "    return always(at)": "at, which takes arguments, as a predicate",
     "@temporal\ndef p(self) -> Formula:\n    x = always(lambda: True)": "without return",
     "@temporal\ndef p(self) -> Formula:\n    return for_all(RM, always)": "this for_all",
+    "@action\ndef p(self) -> None:\n    self.step()": "which is a @action",
+    "@action\ndef p(self) -> None:\n    self.g()\ndef g(self) -> None:\n    self.g()": (
+        "which writes and calls itself"
+    ),
+    "@action\ndef p(self) -> None:\n    self.g()\ndef g(self) -> int:\n    self.n = 1\n"
+    "    return 1": "return with a value",
+    "@action\ndef p(self) -> None:\n    self.g()\ndef g(self) -> None:\n    for r in RM:\n"
+    "        if self.m[r]:\n            return": "return inside a loop of a helper that writes",
+    "@process\ndef p(self) -> Steps[Self]:\n    self.g()\n    self = yield\n"
+    "def g(self) -> Steps[Self]:\n    self = yield": "which yields",
     '@action(fair="very")\ndef p(self) -> None:\n    pass': "the fairness 'very'",
     "@refines(int)\ndef p(self) -> object:\n    return {}": "as a machine",
     "@refines(Other)\ndef p(self) -> object:\n    return {'n': 0}": "does not give exactly n, q",

@@ -119,7 +119,7 @@ class Calls(Inlining):
                 result.append(views.viewed(self, argument) or self.expr(argument))
         return result
 
-    def _bound(
+    def bound(
         self, function: types.FunctionType, args: Sequence[Any], state: Any
     ) -> tuple[Scope, list[tuple[str, Expr]]]:
         """The helper's scope with states and functions bound, and the values left to bind."""

@@ -57,14 +57,14 @@ class Inlining(Builtins):
         finally:
             self.build.inlining.remove(made)
 
-    def _bound(
+    def bound(
         self, function: types.FunctionType, args: Sequence[Any], state: Any
     ) -> tuple[Scope, list[tuple[str, Expr]]]:
         """The helper's scope with states and functions bound, and the values left to bind."""
         raise NotImplementedError
 
     def _once(self, function: types.FunctionType, args: Sequence[Any], state: Any) -> Expr:
-        inner, values = self._bound(function, args, state)
+        inner, values = self.bound(function, args, state)
         lets: list[tuple[str, Expr]] = []
         for name, argument in values:
             if argument.op in ("local", "const", "read", "next"):
@@ -106,7 +106,7 @@ class Inlining(Builtins):
             *(a for a in args if not isinstance(a, Expr | Closure | Passed)),
         ]
         running.result = self._declared(function, node)
-        inner, values = self._bound(function, args, state)
+        inner, values = self.bound(function, args, state)
         running.kinds = [v.type for _, v in values]
         for _, value in values:
             if build.is_loose(value):
@@ -114,7 +114,7 @@ class Inlining(Builtins):
                 raise self.scope.refuse(node, what, "Set(…) around it")
         for attempt in range(6):
             running.given = []
-            inner, _ = self._bound(function, args, state)
+            inner, _ = self.bound(function, args, state)
             names = [build.fresh(name) for name, _ in values]
             for (name, _), fresh, kind in zip(values, names, running.kinds, strict=True):
                 inner.env[name] = Expr("local", kind, (), fresh)

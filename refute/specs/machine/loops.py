@@ -229,6 +229,11 @@ def leaves(node: ast.stmt) -> bool:
     return _holds([node], ast.Return) or _breaks(node, ast.Break | ast.Continue)
 
 
+def returns(node: ast.stmt) -> bool:
+    """Whether a `return` is inside."""
+    return _holds([node], ast.Return)
+
+
 def _holds(body: Sequence[ast.stmt], kind: Any) -> bool:
     """Whether a statement of this kind is inside, other than in a nested function."""
     return any(

@@ -7,16 +7,17 @@ one on anything but a path from self is refused: in Python an alias would see it
 from __future__ import annotations
 
 import ast
+import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
-from refute.specs.machine import bags, language, rounds, sending, sugar, unpacking, views
+from refute.specs.machine import language, mutating, rounds, sending, unpacking, views, writing
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import MUTATORS, Calls
 from refute.specs.machine.choosing import Replaced, first_choice
 from refute.specs.machine.closures import Closure
-from refute.specs.machine.expressions import constant, number
+from refute.specs.machine.expressions import constant
 from refute.specs.machine.ir import (
     Assign,
     Check,
@@ -50,6 +51,15 @@ class Statements:
         self.temporaries: dict[str, t.Type] = {}
         self.loops: list[str] = []
         self.flags: list[str] = []
+        self.running: tuple[types.FunctionType, ...] = (scope.function,)
+
+    def inside(
+        self, scope: Scope, function: types.FunctionType, known: Mapping[str, t.Type]
+    ) -> Statements:
+        """The translation of a helper that is called here; see `writing`."""
+        made = Statements(scope, False, known)
+        made.loops, made.running = list(self.loops), (*self.running, function)
+        return made
 
     def every_local(self) -> dict[str, t.Type]:
         """IR name → type of every local that a yield may have to keep."""
@@ -130,6 +140,9 @@ class Statements:
             if len(call.args) != 1 or call.keywords:
                 raise self.scope.refuse(node, "this when", "when(one condition)")
             return [When(self.calls.truth(call.args[0]), node.lineno)]
+        written = writing.called(self, call, node)
+        if written is not None:
+            return written
         if target is typing.assert_never:
             return [Check(constant(False, t.Bool()), node.lineno)]
         if target is language.any_of:
@@ -145,12 +158,8 @@ class Statements:
         if isinstance(call.func, ast.Attribute) and call.func.attr in MUTATORS:
             return [self._mutation(call, call.func, node)]
         if isinstance(call.func, ast.Attribute) and views.viewed(self.calls, call.func.value):
-            name = call.func.attr
-            raise self.scope.refuse(
-                node,
-                f"the statement self.{name}(…): helpers are pure expressions,",
-                "the writes in the action or process itself",
-            )
+            what = f"the statement {ast.unparse(call.func)}(…), which is no helper of this class,"
+            raise self.scope.refuse(node, what, "a method of it, or a write to self.x")
         raise self.scope.refuse(
             node, f"{ast.unparse(call.func)}(…) as a statement", "when(…), or a write to self.x"
         )
@@ -165,68 +174,8 @@ class Statements:
             )
         var, path, target = place
         now = self.calls.expr(func.value)
-        new = self._mutated(now, target, func.attr, call, node)
+        new = mutating.mutated(self.calls, now, target, func.attr, call, node)
         return Write(var, path, new, target, node.lineno)
-
-    def _mutated(self, now: Expr, kind: t.Type, name: str, call: ast.Call, node: ast.stmt) -> Expr:
-        if isinstance(kind, t.MapOf) and name == "update" and len(call.args) == 1:
-            over = sugar.overlaid(self.calls, now, call.args)
-            if over is not None and not call.keywords:
-                return over
-        args = [self.calls.expr(a) for a in call.args]
-        if isinstance(kind, t.BagOf):
-            made = bags.mutated(self.calls, now, name, args)
-        elif isinstance(kind, t.SetOf):
-            made = self._set_mutated(now, kind, name, args)
-        elif isinstance(kind, t.SeqOf):
-            made = self._seq_mutated(now, kind, name, args, node)
-        else:
-            made = None
-        if made is None or call.keywords:
-            raise self.scope.refuse(
-                node,
-                f".{name}(…) on {t.show(kind)}",
-                "add discard remove clear on Set and Bag; append extend pop clear on Seq; update",
-            )
-        return made
-
-    def _set_mutated(self, now: Expr, kind: t.SetOf, name: str, args: list[Expr]) -> Expr | None:
-        if name == "clear" and not args:
-            return Expr("setof", t.SetOf(t.NEVER))
-        if len(args) != 1:
-            return None
-        if name == "update":
-            more = args[0]
-            elem = self.calls.element(more, self.scope.tree)
-            if not isinstance(more.type, t.SetOf):
-                more = Expr("toset", t.SetOf(elem), (more,))
-            return Expr("|", t.join((now.type, more.type)), (now, more))
-        single = Expr("setof", t.SetOf(args[0].type), (args[0],))
-        if name == "add":
-            return Expr("|", t.join((now.type, single.type)), (now, single))
-        if name == "discard":
-            return Expr("diff", now.type, (now, single))
-        if name == "remove":
-            return Expr("removed", now.type, (now, args[0]))
-        return None
-
-    def _seq_mutated(
-        self, now: Expr, kind: t.SeqOf, name: str, args: list[Expr], node: ast.stmt
-    ) -> Expr | None:
-        if name == "clear" and not args:
-            return Expr("seq", t.SeqOf(t.NEVER, 0))
-        if name == "pop" and len(args) <= 1:
-            at = args[0] if args else number(-1)
-            return Expr("popped", kind, (now, at)) if isinstance(at.type, t.Int) else None
-        if len(args) != 1 or name not in ("append", "extend"):
-            return None
-        more = args[0]
-        if name == "append":
-            more = Expr("seq", t.SeqOf(more.type, 1), (more,))
-        elif not isinstance(more.type, t.SeqOf):
-            more = Expr("toseq", t.SeqOf(self.calls.element(more, node)), (more,))
-        elem = t.join((kind.elem, t.options(more.type)[0].elem))  # type: ignore[union-attr]
-        return Expr("cat", t.SeqOf(elem), (now, more))
 
     def place(self, node: ast.expr) -> tuple[str, tuple[Expr, ...], t.Type] | None:
         """The variable, the keys and the type of a path from self; None for anything else."""
