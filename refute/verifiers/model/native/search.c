@@ -129,17 +129,26 @@ static inline U turned(U x, int by) { return x << by | x >> (64 - by); }
 static inline U hash_of(const U *w)
 {
     if (W == 1) return mixed(w[0]);
-    U lane[4] = {0x9e3779b97f4a7c15ull, 0xbf58476d1ce4e5b9ull, 0x94d049bb133111ebull, 0xd6e8feb86659fd93ull};
-    for (int at = 0; at < W; at++) lane[at & 3] = folded(lane[at & 3] ^ w[at], at & 3);
-    return mixed(lane[0] ^ turned(lane[1], 17) ^ turned(lane[2], 31) ^ turned(lane[3], 47));
+    U a = 0x9e3779b97f4a7c15ull, b = 0xbf58476d1ce4e5b9ull, c = 0x94d049bb133111ebull, d = 0xd6e8feb86659fd93ull;
+    int at = 0;
+    for (; at + 4 <= W; at += 4) {
+        a = folded(a ^ w[at], 0); b = folded(b ^ w[at + 1], 1);
+        c = folded(c ^ w[at + 2], 2); d = folded(d ^ w[at + 3], 3);
+    }
+    if (at < W) a = folded(a ^ w[at], 0);
+    if (at + 1 < W) b = folded(b ^ w[at + 1], 1);
+    if (at + 2 < W) c = folded(c ^ w[at + 2], 2);
+    return mixed(a ^ turned(b, 17) ^ turned(c, 31) ^ turned(d, 47));
 }
 
 static inline U bucket_of(U hash) { return (U)((unsigned __int128)hash * buckets >> 64); }
 
 static int same(const U *a, const U *b)
 {
-    for (int at = 0; at < W; at++) if (a[at] != b[at]) return 0;
-    return 1;
+    if (W > 8) return !memcmp(a, b, 8 * W);
+    U other = 0;
+    for (int at = 0; at < W; at++) other |= a[at] ^ b[at];
+    return !other;
 }
 
 static U *segment(U **all, U number, int with_parents)
@@ -184,14 +193,19 @@ static inline int insert_key(U key, U hash)
     U b = bucket_of(hash);
     for (U tried = 0; tried < buckets; tried++, b = b + 1 == buckets ? 0 : b + 1) {
         U *line = table + b * 8;
-        for (int at = 0; at < 8; at++) {
-            U found = __atomic_load_n(line + at, __ATOMIC_RELAXED);
-            if (found == key) return 0;
-            if (found) continue;
-            if (solo) { line[at] = key; return 1; }
-            if (__atomic_compare_exchange_n(line + at, &found, key, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        for (;;) {
+            unsigned equal = 0, filled = 0;
+            for (int at = 0; at < 8; at++) {
+                U found = __atomic_load_n(line + at, __ATOMIC_RELAXED);
+                equal |= found == key;
+                filled += found != 0; /* a line is filled from its begin */
+            }
+            if (equal) return 0;
+            if (filled == 8) break;
+            if (solo) { line[filled] = key; return 1; }
+            U none = 0;
+            if (__atomic_compare_exchange_n(line + filled, &none, key, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
                 return 1;
-            if (found == key) return 0;
         }
     }
     limited(); /* one state had more successors than the table has room for */
@@ -552,9 +566,8 @@ static inline U hash_at(U number)
     return hash_of(outer[number / SEGMENT] + number % SEGMENT * W);
 }
 
-static void reinsert(U number)
+static void reinsert(U number, U hash)
 {
-    U hash = hash_at(number);
 #if HASHED
     if (!insert_key(hash, hash)) repeated = 1;
 #else
@@ -572,12 +585,14 @@ static void *rehash(void *given)
 {
     enum { AHEAD = 16, SPAN = 4096 };
     (void)given;
-    U count = total + outside, from;
+    U count = total + outside, from, hashed[AHEAD];
     while ((from = __atomic_fetch_add(&rehash_at, SPAN, __ATOMIC_RELAXED)) < count) {
         U end = from + SPAN < count ? from + SPAN : count;
         for (U at = from; at < end + AHEAD; at++) {
-            if (at < end) __builtin_prefetch(table + bucket_of(hash_at(at)) * 8, 1);
-            if (at >= from + AHEAD) reinsert(at - AHEAD);
+            U hash = at < end ? hash_at(at) : 0;
+            if (at < end) __builtin_prefetch(table + bucket_of(hash) * 8, 1);
+            if (at >= from + AHEAD) reinsert(at - AHEAD, hashed[at % AHEAD]);
+            if (at < end) hashed[at % AHEAD] = hash;
         }
     }
     return 0;
