@@ -93,3 +93,29 @@ def test_a_nested_function_that_calls_itself_is_refused_by_line(tmp_path: Path) 
         loaded(tmp_path, "machine_with_nested_recursion", SELF_CALL).M.build()
     assert caught.value.thing.endswith(".py:12")
     assert caught.value.next_step
+
+
+PARTIAL = """
+from __future__ import annotations
+import enum
+from refute.machine import *
+
+class E(enum.Enum):
+    A = 1
+    B = 2
+    C = 3
+
+class M(Machine):
+    n: Var[bool] = var(False)
+    @action
+    def go(self, e: E) -> None:
+        known = {E.A: True, E.B: False}
+        self.n = known[E.A]
+"""
+
+
+def test_a_dict_that_is_no_map_is_refused_by_line(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="a dict of fewer entries than E has values") as caught:
+        loaded(tmp_path, "machine_with_a_partial_dict", PARTIAL).M.build()
+    assert caught.value.thing.endswith(".py:15")
+    assert caught.value.next_step

@@ -9,6 +9,7 @@ from refute.specs.machine import types as t
 from refute.specs.machine.expressions import comparable, constant, number
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.operators import Operators
+from refute.specs.machine.values import cardinality
 
 
 class Displays(Operators):
@@ -84,6 +85,11 @@ class Displays(Operators):
         keys = [self.expr(k) for k in node.keys if k is not None]
         values = [self.expr(v) for v in node.values]
         kind = self.map_type(keys, values, want, node)
+        if want is None and len(keys) < cardinality(kind.key):
+            what = f"a dict of fewer entries than {t.show(kind.key)} has values"
+            raise self.scope.refuse(
+                node, what, "an entry for each, {k: … for k in …}; or if and else"
+            )
         flat = [e for pair in zip(keys, values, strict=True) for e in pair]
         return Expr("dict", kind, tuple(flat))
 
