@@ -138,7 +138,9 @@ STATEMENTS = {
     "x = self.q * self.q": "Mult on",
     "x = self.m | self.s": "BitOr on",
     "self.m.update({Light.RED: True})": "as a key",
-    "x = (y := self.n)": ":=",
+    "x = self.n == 0 or (y := self.n) > 1": ":=",
+    "x = [y for r in RM if (y := self.m[r])]": ":=",
+    "x = 1\nself.n = x + (x := 2)": ":=",
     "x = f'{self.n}'": "an f-string",
     "x = {**self.s}": "** in a dict",
     "x = next(self.q)": "this next",
@@ -262,6 +264,7 @@ MEMBERS = {
     'v: Var[Literal["a", "b"]] = var("a")\n@invariant\ndef p(self) -> bool:\n'
     '    return self.v == "c"': "never equal",
     "v: Var[int] = var(each_of=(1, 2))": "each_of",
+    "@invariant\ndef well_defined(self) -> bool:\n    return True": "a member called well_defined",
 }
 
 

@@ -41,6 +41,7 @@ from refute.specs.machine.marks import Mark, mark_of
 from refute.specs.machine.placing import Placed
 from refute.specs.machine.scope import Scope, function_scope
 from refute.specs.machine.settled import settled
+from refute.specs.machine.statement import WELL_DEFINED
 from refute.specs.machine.statements import Statements
 from refute.specs.machine.temporal import formula_of
 from refute.specs.machine.values import domain
@@ -100,6 +101,8 @@ class FrontEnd(Declared):
             if mark is None:
                 continue
             self._check_fairness(function, name, mark)
+            if name == WELL_DEFINED:
+                raise self.refuse(function, f"a member called {name}", "another name")
             if mark.kind == "action":
                 made.actions.append(self._action(function, mark))
             elif mark.kind == "process":

@@ -8,6 +8,7 @@ from typing import Any
 from refute.plain import Plain
 from refute.specs.machine.errors import Disabled
 from refute.specs.machine.ir import CRASH, Property, Refinement
+from refute.specs.machine.limited import limited
 from refute.specs.machine.plainrefine import Refined
 from refute.specs.machine.plainrun import Explore, Follow, PlainRun, Unplayable
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
@@ -149,11 +150,12 @@ class Play:
 
     def _raises(self, before: dict[str, Any] | None) -> tuple[bool, str]:
         try:
-            if self.predicate:
-                self.run.evaluate(self.predicate, before)
-            else:
-                name, params, choices = self.steps[-1]
-                self.run.step(name, params, Follow(choices))
+            with limited():
+                if self.predicate:
+                    self.run.evaluate(self.predicate, before)
+                else:
+                    name, params, choices = self.steps[-1]
+                    self.run.step(name, params, Follow(choices))
         except (Disabled, Unplayable):
             return False, "it does not raise"
         except Exception as error:
