@@ -19,6 +19,7 @@ from refute.specs.machine.covering import left_over, settled
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.loops import Ways
 from refute.specs.machine.matching import as_ifs
+from refute.specs.machine.naming_inside import hoisted
 from refute.specs.machine.scope import Scope
 
 
@@ -32,6 +33,9 @@ def returned(
             return ways.end()
         return _nothing_left(scope, after)
     first, *rest = body
+    named = hoisted(first)
+    if named is not None:
+        return returned(calls, [*named, *rest], first, ways)
     match first:
         case ast.Raise():
             return Expr("fail", t.NEVER)

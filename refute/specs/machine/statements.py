@@ -30,6 +30,7 @@ from refute.specs.machine.ir import (
     Write,
 )
 from refute.specs.machine.matching import as_ifs
+from refute.specs.machine.naming_inside import hoisted
 from refute.specs.machine.parts import Part, Port
 from refute.specs.machine.scope import Scope, is_const
 
@@ -77,6 +78,12 @@ class Statements:
             name = f"_any_of_{len(self.scope.env)}"
             self.scope.env[name] = found
             return [chosen, *self.statement(Replaced(call, name).visit(node))]
+        named = hoisted(node)
+        if named is not None:
+            return [s for part in named for s in self.statement(part)]
+        return self._plain(node)
+
+    def _plain(self, node: ast.stmt) -> list[Stmt]:
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return []

@@ -91,6 +91,22 @@ class Derived(Writing):
         super().put(p)
         self.up()
 
+    def rank(self) -> int:
+        """Names inside expressions, of which one is of a loop."""
+        found = 0
+        while (left := self.n - found) > 1 and found < 2:
+            found += left - 1
+        if (p := self.held) is not None and self.m[p] > 0:
+            return self.m[p]
+        return (total := found + 1) + total
+
+    @action
+    def settle(self) -> None:
+        when((p := self.held) is not None)
+        if (k := self.rank()) < 3 and self.n == k:
+            self.n = 0
+        assert p == self.held
+
     @invariant
     def low(self) -> bool:
-        return self.n < 4
+        return self.n < 4 and self.rank() < 9
