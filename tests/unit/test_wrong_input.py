@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from refute.cli.check import run
 from refute.cli.output import Outputs
 from refute.errors import RefuteError, UsageError
+from refute.verifiers.model import exploring
 from refute.verifiers.model.native.compiler import built
 from refute.verifiers.model.native.forms import Unsuited
 
@@ -107,6 +109,39 @@ def test_files_that_cannot_be_read(here: Path, text: str, words: str) -> None:
     (here / "spec.py").write_text(text)
     (here / "other.py").write_text("a = 1\nb = (\n")
     assert words in refused()
+
+
+LARGE = """
+class M(Machine):
+    a: Var[Annotated[int, Range(0, 999)]] = var(0)
+    b: Var[Annotated[int, Range(0, 999)]] = var(0)
+
+    @action
+    def step(self) -> None:
+        self.a = any_of(range(1000))
+        self.b = (self.b + 1) % 1000
+
+    @invariant
+    def low(self) -> bool:
+        return self.b < 1
+"""
+
+
+def test_an_interrupt_while_it_is_compiled_keeps_what_is_known(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exploring, "PLAIN_FIRST_S", 0.3)
+    monkeypatch.setattr(exploring.Exploration, "_native", interrupted)
+    (here / "spec.py").write_text(HEAD + LARGE)
+    assert run(["spec.py"]) == 1
+    told = capfd.readouterr().out
+    assert "M.deadlock-free: interrupted after" in told
+    assert "low is False" in told
+    assert run(["spec.py", "--simulate", "999999"]) == 1
+    assert "low is False" in capfd.readouterr().out
 
 
 def test_a_compiler_that_is_killed_leaves_its_files_in_the_directory_of_the_build(

@@ -133,17 +133,23 @@ class Exploration:
         made = self.worker.create(search, self.data, timeout_s=self.clock.left or 1.0)
         if made.kind != "returned":
             why = f"{made.kind}: {made.error} {made.message or made.detail}"
-            return {}, f"the search could not start ({why})"
+            room = f" in {self.budget.memory / 2**20:,.0f} MiB" if made.kind == "died" else ""
+            return {}, f"the search could not start{room} ({why})"
         kept = self._kept(self.worker, made.value, PLAIN)
         first = PLAIN_FIRST_S if choice.engine == "auto" and not began_as else None
         counts, stopped = self._advance(self.worker, made.value, first, None if first else kept)
         why = ""
         if not counts.get("finished") and not stopped:
-            native = self._native(choice)
+            try:
+                native = self._native(choice)
+            except KeyboardInterrupt:  # while it was compiled; this engine has found something
+                self.interrupted = True
+                native, stopped = "", self._over(counts, self.worker)
             if isinstance(native, tuple):
                 return native
             why = native
-            counts, stopped = self._advance(self.worker, made.value, None, kept)
+            if not stopped:
+                counts, stopped = self._advance(self.worker, made.value, None, kept)
         report, stopped = self._report(self.worker, made.value, counts, stopped)
         if stopped and why:
             stopped = f"{stopped} (the native engine did not run: {why})"
@@ -161,11 +167,15 @@ class Exploration:
         counts, stopped = self._advance(self.worker, made.value, first)
         why = ""
         if not counts.get("finished") and not stopped:
-            native = self._native(choice)
+            try:
+                native = self._native(choice)
+            except KeyboardInterrupt:  # while it was compiled, as above
+                self.interrupted, native = True, ""
             if isinstance(native, tuple):
                 return native
             why = native
-            counts, stopped = self._advance(self.worker, made.value, None)
+            if not self.interrupted:
+                counts, stopped = self._advance(self.worker, made.value, None)
         report, _ = self._report(self.worker, made.value, counts, stopped)
         more = {"engine": PLAIN, "native": why, "cpu_s": self.native_cpu_s}
         return {**report, **more}, walked(counts, choice.depth)
