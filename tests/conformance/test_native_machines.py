@@ -179,6 +179,7 @@ def planted() -> list[Model]:
         "natural",
         "writing",
         "telling_calls",
+        "optional_numbers",
     ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None

@@ -113,13 +113,14 @@ class Builtins(Comprehensions):
         return Expr("toseq" if walked else "sorted", t.SeqOf(elem, upto), (only,))
 
     def _call_abs(self, node: ast.Call, want: t.Type | None) -> Expr:
-        return Expr("abs", t.Int(0, None), (self._only(node),))
+        found, _ = sugar.numbers(self._only(node), number(0))
+        return Expr("abs", t.Int(0, None), (found,))
 
     def _call_bool(self, node: ast.Call, want: t.Type | None) -> Expr:
         return self.truth(node.args[0])
 
     def _call_range(self, node: ast.Call, want: t.Type | None) -> Expr:
-        args = [self.expr(a) for a in node.args]
+        args = [sugar.numbers(self.expr(a), number(0))[0] for a in node.args]
         if not 1 <= len(args) <= 3 or not all(isinstance(a.type, t.Int | t.Bool) for a in args):
             raise self.scope.refuse(node, "this range", "range(lo, hi) of int")
         low = number(0) if len(args) == 1 else args[0]

@@ -23,6 +23,8 @@ class Displays(Operators):
 
     def index(self, base: Expr, key: Expr, node: ast.AST) -> Expr:
         """One element of a map, sequence or tuple."""
+        if not isinstance(base.type, t.MapOf):
+            key, _ = sugar.numbers(key, number(0))
         match base.type:
             case t.MapOf(wanted, value):
                 if not comparable(wanted, key.type):

@@ -198,8 +198,27 @@ class Expressions:
 
     def _IfExp(self, node: ast.IfExp, want: t.Type | None) -> Expr:
         test = self.truth(node.test)
-        branches = self.expr(node.body, want), self.expr(node.orelse, want)
+        branches = [self.expr(node.body, want), self.expr(node.orelse, want)]
+        for at, written in enumerate((node.body, node.orelse)):
+            if ast.unparse(written) == _something(node.test, at):
+                branches[at] = _without_none(branches[at])
         return Expr("if", t.join(b.type for b in branches), (test, *branches))
+
+
+def _something(test: ast.expr, branch: int) -> str:
+    """What is not None in this branch (0: the first) of a test for None, as it is written."""
+    match test:
+        case ast.Compare(left, [ast.IsNot()], [ast.Constant(None)]) if branch == 0:
+            return ast.unparse(left)
+        case ast.Compare(left, [ast.Is()], [ast.Constant(None)]) if branch == 1:
+            return ast.unparse(left)
+    return ""
+
+
+def _without_none(found: Expr) -> Expr:
+    kinds = [o for o in t.options(found.type) if not isinstance(o, t.Nothing)]
+    whole = len(kinds) in (0, len(t.options(found.type)))
+    return found if whole else Expr("only", t.join(kinds), (found,))
 
 
 def orderable(kind: t.Type) -> bool:
