@@ -12,11 +12,12 @@ from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process
 from refute.specs.machine.symmetry import Symmetry
 from refute.specs.machine.values import domain, unpack_value
 from refute.verifiers.model.native.branches import branch_lines, words_of
+from refute.verifiers.model.native.choosing import chooses, loops_over_choices
 from refute.verifiers.model.native.forms import Unsuited, count
 from refute.verifiers.model.native.guards import Guard, guards_of, looped
 from refute.verifiers.model.native.layout import Layout, bits_of, family
 from refute.verifiers.model.native.permuted import Permuted
-from refute.verifiers.model.native.steps import Steps, chooses
+from refute.verifiers.model.native.steps import Steps
 from refute.verifiers.model.native.text import Place
 
 CONSTANTS, MACHINE = "/*CONSTANTS*/", "/*MACHINE*/"  # lines of search.c and graph.c
@@ -139,7 +140,7 @@ def _expand(text: Steps, ir: MachineIR, guards: Sequence[Sequence[Guard]]) -> No
     """The function that takes every step of a state, instance by instance."""
     lines = ["static void expand(Thread *t, const U *s)", "{", "U i = 0; int r; (void)r;"]
     for at, action in enumerate(ir.actions):
-        choosing = chooses(action.body)
+        choosing = chooses(action.body) and not loops_over_choices(action)
         lines += _calls(text, f"a{at}(t, s, i", action.params, choosing, guards=guards[at])
     for at, process in enumerate(ir.processes):
         choosing = any(chooses(b.body) for b in process.blocks)

@@ -34,12 +34,12 @@ from refute.specs.machine.ir import (
 from refute.specs.machine.types import show
 from refute.specs.machine.values import domain
 from refute.verifiers.model.native.branches import branch_lines, words_of
+from refute.verifiers.model.native.choosing import early, loops_over_choices
 from refute.verifiers.model.native.forms import Unsuited, form
 from refute.verifiers.model.native.indexing import Expressions
 from refute.verifiers.model.native.layout import Family, Layout
 from refute.verifiers.model.native.text import LIMIT, RAISED, Place, Val
 
-DISABLED = "return DISABLED;"
 _STILL = ("domain", "range")
 
 
@@ -52,6 +52,7 @@ class Steps(Expressions):
         self._locals: dict[str, t.Type] = {}
         self._loops: list[tuple[str, str]] = []
         self._finish: list[str] = []
+        self._onward = ""  # a label at the end of the loop over a choice's options
         self._lines = branch_lines(layout.ir)
         self._function_number = 0
         self._ran = 0  # the first word of the branches of the step in hand
@@ -94,9 +95,17 @@ class Steps(Expressions):
         def work() -> str:
             self._begin(number, action.params, action.body)
             self._open_locals()
+            self.places, start = self.seen("s"), early(action.body)
+            looped = loops_over_choices(action)
+            nexts = [self._statement(stmt, looped) for stmt in action.body[:start]]
+            self.put("memcpy(w, s, sizeof w);")
+            self.places = self.seen("w")
             self._finish = self._emitted(name)
-            self.body(action.body)
+            self.body(action.body[start:])
             self.lines += self._finish
+            self.lines += [f"{label}:; }}" for label in reversed(nexts) if label]
+            self.put("return TAKEN;")
+            self._onward = ""
             return ""
 
         lines, _ = self.captured(work)
@@ -107,7 +116,11 @@ class Steps(Expressions):
         """The lines that end a step: its branches have run, and there is a successor."""
         words = words_of(self._lines[self._function_number])
         noted = [f"t->ran[{self._ran + at}] |= r{at};" for at in range(words)]
-        return [*noted, f"emit(t, s, w, i, {name}); return TAKEN;"]
+        return [*noted, f"emit(t, s, w, i, {name}); {self._run_over()}"]
+
+    def _run_over(self) -> str:
+        """The C that ends a run of a step: of the next option of a choice, if it is a loop."""
+        return f"goto {self._onward};" if self._onward else "return DISABLED;"
 
     def _taken(self, body: Sequence[Stmt]) -> None:
         """A branch of the step begins here."""
@@ -127,7 +140,7 @@ class Steps(Expressions):
         self._loops = []
         for body in bodies:
             self._declare(body)
-        self.put("(void)t; (void)i; U w[W]; memcpy(w, s, sizeof w);")
+        self.put("(void)t; (void)i; U w[W];")
 
     def _declare(self, body: Sequence[Stmt]) -> None:
         """Find the type of every local: all that it gets and is read as."""
@@ -168,6 +181,7 @@ class Steps(Expressions):
             for param in process.locals:
                 if param.name not in self.env:
                     self._hold(param.name, param.type)
+            self.put("memcpy(w, s, sizeof w);")
             self._open_locals()
             start = Place("w", str(offset // 64), str(offset % 64))
             place = start.element(len(made.members), made.width, "me")
@@ -196,7 +210,7 @@ class Steps(Expressions):
                 self.put(f"{local.text} = {self.converted(kept, local.type, LIMIT)};")
             self.put(f"goto B{stop}; }}")
         self.put("}")
-        self.put(DISABLED)
+        self.put(self._run_over())
 
     def _block(self, made: Family, place: Place, block: Block, name: int) -> None:
         self._taken(block.body)
@@ -238,10 +252,11 @@ class Steps(Expressions):
         for stmt in body:
             self._statement(stmt)
 
-    def _statement(self, stmt: Stmt) -> None:
+    def _statement(self, stmt: Stmt, looped: bool = False) -> str:
+        """Its lines. looped: a choice opens a loop, and the label at its end is given."""
         match stmt:
             case When(condition):
-                self.put(f"if (!{self.simple(t.Bool(), self.text(condition))}) {DISABLED}")
+                self.put(f"if (!{self.simple(t.Bool(), self.text(condition))}) {self._run_over()}")
             case Check(condition):
                 self.put(f"if (!{self.simple(t.Bool(), self.text(condition))}) {RAISED}")
             case Assign(name, value):
@@ -250,7 +265,8 @@ class Steps(Expressions):
             case Write():
                 self._write(stmt)
             case Choose():
-                self._choose(stmt)
+                self._choose(stmt, looped)
+                return self._onward
             case If(condition, then, orelse):
                 self.put(f"if ({self.text(condition)}) {{")
                 self._taken(then)
@@ -269,6 +285,7 @@ class Steps(Expressions):
                 self.put(f"goto {self._loops[-1][word == 'continue']};")
             case _:
                 raise Unsuited(f"the statement {type(stmt).__name__}")
+        return ""
 
     def _die(self) -> None:
         """All processes have ended."""
@@ -302,15 +319,27 @@ class Steps(Expressions):
             kind = form(kind).parts[0]
         self.store(place, kind, text)
 
-    def _choose(self, stmt: Choose) -> None:
+    def _choose(self, stmt: Choose, looped: bool) -> None:
         local = self.env[stmt.name]
         found = self._options(stmt.source)
         count = self.temp("L", self.count_of(found))
-        self.put(f"if ({count} == 0) {DISABLED}")
-        at = self.temp("L", f"pick(t, {count})")
-        self.put(f"if ({at} < 0) {LIMIT}")
+        self.put(f"if ({count} == 0) {self._run_over()}")
+        if looped:
+            at = self._each_option(count)
+        else:
+            at = self.temp("L", f"pick(t, {count})")
+            self.put(f"if ({at} < 0) {LIMIT}")
         chosen = self._nth(found, at)
         self.put(f"{local.text} = {self.converted(chosen, local.type, LIMIT)};")
+
+    def _each_option(self, count: str) -> str:
+        """Open the loop over so many options; the branches taken are those up to here."""
+        at, self._onward = self.fresh("i"), self.fresh("d")
+        words = range(words_of(self._lines[self._function_number]))
+        kept = [self.temp("U", f"r{word}") for word in words]
+        self.put(f"for (L {at} = 0; {at} < {count}; {at}++) {{")
+        self.lines += [f"r{word} = {name};" for word, name in zip(words, kept, strict=True)]
+        return at
 
     def _options(self, source: Expr) -> Val:
         """What is chosen from; a map's keys and a domain stand for the set of all of them."""
@@ -369,16 +398,3 @@ def _element(kind: t.Type) -> t.Type:
         case t.Tuple(items):
             return t.join(items)
     raise Unsuited(f"a walk through {show(kind)}")
-
-
-def chooses(body: Sequence[Stmt]) -> bool:
-    """Whether the statements hold a choice."""
-    for stmt in body:
-        match stmt:
-            case Choose():
-                return True
-            case If() if chooses((*stmt.then, *stmt.orelse)):
-                return True
-            case For() if chooses(stmt.body):
-                return True
-    return False
