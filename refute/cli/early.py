@@ -34,6 +34,7 @@ def start_early(arguments: Sequence[str]) -> None:
 def _text(argument: str) -> bytes:
     path = Path(argument if argument.endswith(".py") else argument.rpartition(":")[0])
     try:
-        return path.read_bytes() if path.suffix == ".py" and path.stat().st_size < _LARGEST else b""
+        small = path.suffix == ".py" and path.is_file() and path.stat().st_size < _LARGEST
+        return path.read_bytes() if small else b""  # a pipe would never end
     except (OSError, ValueError):
         return b""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from refute.cli.check import run
+from refute.cli.early import start_early
 from refute.cli.output import Outputs
 from refute.errors import RefuteError, UsageError
 from refute.verifiers.model import exploring
@@ -142,6 +144,13 @@ def test_an_interrupt_while_it_is_compiled_keeps_what_is_known(
     assert "low is False" in told
     assert run(["spec.py", "--simulate", "999999"]) == 1
     assert "low is False" in capfd.readouterr().out
+
+
+def test_a_pipe_is_no_file(here: Path) -> None:
+    os.mkfifo(here / "pipe.py")
+    start_early(["check", "pipe.py"])  # and does not wait for somebody to write to it
+    with pytest.raises(RefuteError, match=r"pipe.py is not a file"):
+        run(["pipe.py"])
 
 
 def test_a_compiler_that_is_killed_leaves_its_files_in_the_directory_of_the_build(

@@ -180,7 +180,7 @@ class Meaning:
                     yield way
             case Check():
                 if not self.value(stmt.condition, way):
-                    raise AssertionError
+                    raise AssertionError(f"line {stmt.line}")
                 yield way
             case Choose():
                 for choice in self.items(stmt.source, way):

@@ -279,7 +279,8 @@ class Compiled:
             case Write():
                 self._write(depth, stmt)
             case Check():
-                put(depth, f"if not {emit.text(stmt.condition)}: raise AssertionError")
+                fails = f"raise AssertionError('line {stmt.line}')"
+                put(depth, f"if not {emit.text(stmt.condition)}: {fails}")
             case If():
                 put(depth, f"if {emit.text(stmt.condition)}:")
                 self._branch(depth + 1, stmt.then)
