@@ -143,12 +143,25 @@ class Comprehensions(Displays):
             self.bind(first.target, Expr("local", elem, (), name))
         else:
             parts.bind(self, first.target, Expr("local", elem, (), name))
-        conditions = [self.truth(c) for c in first.ifs]
+        conditions = []
+        for test in first.ifs:
+            conditions.append(self.truth(test))
+            self._told(test)
         inner = self._chained(rest, item, folds)
         self.scope.env, self.scope.states = before, states
         for condition in reversed(conditions):
             inner = Expr("if", inner.type, (condition, inner))
         return Expr("for", inner.type, (source, inner), name)
+
+    def _told(self, test: ast.expr) -> None:
+        """Where a name passed the filter `name is not None`, it is not None behind it."""
+        match test:
+            case ast.BoolOp(ast.And(), parts):
+                for part in parts:
+                    self._told(part)
+            case ast.Compare(ast.Name(name), [ast.IsNot()], [ast.Constant(None)]):
+                if name in self.scope.env:
+                    self.scope.env[name] = sugar.solid(self.scope.env[name])
 
     def bind(self, target: ast.expr, value: Expr) -> None:
         """Let the names of a target stand for the value or its parts."""

@@ -65,5 +65,10 @@ class OptionalNumbers(Machine):
         self.y = len(self.q[: 1 if x is None else x])
 
     @invariant
+    def filtered(self) -> bool:
+        found = [n for n in (self.x, None, self.y) if n is not None and n < 4]
+        return max(found) <= sum(found) and min(n for n in found if n is not None) >= 0
+
+    @invariant
     def p(self) -> bool:
         return self.x is None or self.q[self.x] == 3 - self.x
