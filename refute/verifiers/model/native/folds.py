@@ -220,16 +220,17 @@ class Folds(Terms):
         return self._gathered(kind, lambda body: self.each(source, body))
 
     def _sorted(self, expr: Expr) -> Val:
-        """Insertion sort; the order of codes is the canonical order of their values."""
+        """Insertion sort by the canonical order, which for codes is their own."""
         found = self._collected(expr)
         (elem,) = form(found.type).parts
-        if self.ctype(elem) != "L":
-            raise Unsuited(f"sorted of {show(elem)}")
+        ctype = self.ctype(elem)
         name, at, to, kept = found.text, self.fresh("i"), self.fresh("i"), self.fresh("x")
+        before = f"{name}.v[{to} - 1]"
+        order = "" if ctype == "L" else self.order_of(elem)
+        later = f"{order}(&{before}, &{kept}) > 0" if order else f"{before} > {kept}"
         self.put(f"for (L {at} = 1; {at} < {name}.n; {at}++) {{")
-        self.put(f"L {kept} = {name}.v[{at}], {to} = {at};")
-        self.put(f"for (; {to} > 0 && {name}.v[{to} - 1] > {kept}; {to}--)")
-        self.put(f"{name}.v[{to}] = {name}.v[{to} - 1];")
+        self.put(f"{ctype} {kept} = {name}.v[{at}]; L {to} = {at};")
+        self.put(f"for (; {to} > 0 && {later}; {to}--) {name}.v[{to}] = {before};")
         self.put(f"{name}.v[{to}] = {kept}; }}")
         return found
 
