@@ -121,6 +121,8 @@ STATEMENTS = {
     "x = {(1, [2]) for r in RM}": "where it is hashed",
     "x = Holds({r for r in RM})": "where it is hashed",
     "x = sorted(self.q)": "sorted of RM",
+    "when((self.n, 1) == [1, self.n])": "compared with [1, self.n], which may be a list",
+    "x = [r for r in RM]\nwhen((RM(0), RM(1)) != x[:1] + x)": "which may be a list and then never",
     "x = zip(self.q)": "this zip",
     "x = RM(self.n)": "this RM(…)",
     "x = RM(2)": "the value RM2",

@@ -98,6 +98,9 @@ class Operators(Expressions):
     def _Compare(self, node: ast.Compare, want: t.Type | None) -> Expr:
         terms = [self.expr(n) for n in (node.left, *node.comparators)]
         pairs = zip(terms, terms[1:], node.ops, strict=False)
+        nodes = (node.left, *node.comparators)
+        for at in range(len(node.ops)):
+            sugar.refuse_list(self, nodes[at : at + 2], terms[at : at + 2])
         found = [self._comparison(a, b, op, node) for a, b, op in pairs]
         return found[0] if len(found) == 1 else Expr("and", BOOL, tuple(found))
 

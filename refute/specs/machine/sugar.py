@@ -121,6 +121,35 @@ def alike(left: Expr, right: Expr) -> tuple[Expr, Expr]:
     return left, right
 
 
+def refuse_list(calls: Expressions, nodes: Sequence[ast.expr], sides: Sequence[Expr]) -> None:
+    """Python finds a Seq equal to a tuple and to a list, but these two never equal.
+
+    Raises Unsupported for two sides of which one is a tuple and one is, or may be, a list.
+    """
+    for at, to in ((0, 1), (1, 0)):
+        lists = isinstance(sides[at].type, t.SeqOf) and _may_be_list(nodes[at])
+        if lists and isinstance(sides[to].type, t.Tuple):
+            listed = ast.unparse(nodes[at])
+            what = f"a tuple compared with {listed}, which may be a list and then never equal,"
+            raise calls.scope.refuse(nodes[at], what, f"Seq({listed})")
+
+
+def _may_be_list(node: ast.expr) -> bool:
+    """A list, a local, or one of them in an expression; not what begins with `self` or `Seq`."""
+    match node:
+        case ast.Name() | ast.List() | ast.ListComp():
+            return True
+        case ast.Call(ast.Name(name)):
+            return name in ("list", "sorted")
+        case ast.BinOp(left, _, right):
+            return _may_be_list(left) and _may_be_list(right)
+        case ast.IfExp(_, body, orelse):
+            return _may_be_list(body) or _may_be_list(orelse)
+        case ast.Subscript(value, ast.Slice()):
+            return _may_be_list(value)
+    return False
+
+
 def _as_seq(side: Expr) -> Expr:
     if isinstance(side.type, t.Tuple):
         return Expr("toseq", t.SeqOf(t.join(side.type.items), len(side.type.items)), (side,))

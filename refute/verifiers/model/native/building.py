@@ -65,9 +65,7 @@ class Builder:
         except Unsuited:
             raise
         except MemoryError as error:
-            raise Unsuited(
-                "no memory to write its program, as its types are too large"
-            ) from error
+            raise Unsuited("no memory to write its program, as its types are too large") from error
         except Exception as error:  # the plain engine can still search
             what = f"{type(error).__name__}: {error}"
             raise Unsuited(f"a bug of refute: its program could not be written ({what})") from error
