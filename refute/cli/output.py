@@ -30,6 +30,7 @@ RENDERERS = {
     "--sarif": "refute.report.sarif:sarif_text",
     "--junit": "refute.report.junit:junit_text",
 }
+BEGINS = {"--json": b"{", "--sarif": b"{", "--junit": b"<"}
 
 
 def renderer(option: str) -> Render:
@@ -113,6 +114,15 @@ def _special(place: str) -> bool:
     return Path(place).exists() and not Path(place).is_file()
 
 
+def _begins(path: Path, first: bytes) -> bool:
+    """Whether a file is empty or begins as an earlier report would; also if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(1) in (b"", first)
+    except OSError:
+        return True
+
+
 def _check(option: str, target: str) -> None:
     if target == "-":
         return
@@ -124,6 +134,8 @@ def _check(option: str, target: str) -> None:
         problem = "lies in a directory that does not exist"
     elif path.exists() and not os.access(path, os.W_OK):
         problem = "cannot be written"
+    elif path.is_file() and not _begins(path, BEGINS[option]):
+        problem = "is a file with other content, which would be lost"
     if problem:
         raise UsageError(
             f"{option} {target}: the path {problem}",

@@ -184,6 +184,16 @@ def test_targets_are_looked_at_before_the_work(outputs: dict[str, str], words: s
         Outputs(**outputs)
 
 
+def test_a_file_that_is_no_report_is_not_lost(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text("# a spec")
+    for option in ("json", "sarif", "junit"):
+        with pytest.raises(UsageError, match="other content"):
+            Outputs(**{option: str(spec)})
+    spec.write_text("{}")
+    Outputs(json=str(spec))
+
+
 def test_json_on_stdout_sends_text_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     run = Run("check", "not established", 3, reasons=("nothing was there",))
     Outputs(json="-").write(run, {})
