@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-
 LONGEST = "bench_machines.py"  # hours, and it goes on where it was stopped, so it comes last
 
 
