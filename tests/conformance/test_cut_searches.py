@@ -58,9 +58,14 @@ def in_pieces(place: Path, made: Any, keeper: Any, ir: MachineIR) -> dict[str, P
 
 
 def walked(walks: Any) -> list[Plain]:
+    """What walks report; of a trace what changes, as several choices may lead to one state."""
     assert walks.advance(60.0)["finished"]
     report = walks.report()
-    return [report[n] for n in ("walks", "steps", "raised", "hits", "silent")]
+    traces = {
+        name: ([step["changes"] for step in hit["steps"]], hit["why"])
+        for name, hit in report["hits"].items()
+    }
+    return [*(report[n] for n in ("walks", "steps", "raised", "silent")), traces]
 
 
 def judged_closed(search: Any, ir: MachineIR) -> Plain:

@@ -177,13 +177,13 @@ def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
 
 
 def test_random_walks_refute_with_a_short_trace_and_else_survive() -> None:
-    evidence = judged("Tokens", engine="auto", walks=40)
+    evidence = judged("Tokens", engine="native", walks=40)
     few = evidence["few"]
     assert few.verdict is Verdict.REFUTED and searched_by(few) == NATIVE
     assert few.witness is not None and len(few.witness.counterexample.steps) == 5
     assert evidence["bounded"].verdict is Verdict.SURVIVED
     assert evidence["bounded"].tried == 40 and "at most 90" in evidence["bounded"].distribution
-    again = judged("Tokens", engine="auto", walks=40)["few"]
+    again = judged("Tokens", engine="native", walks=40)["few"]
     assert again.witness is not None
     assert again.witness.counterexample.inputs == few.witness.counterexample.inputs
 

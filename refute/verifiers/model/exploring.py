@@ -39,6 +39,7 @@ OPEN_ORBITS = "refute.verifiers.model.native.orbits:open_orbits"
 OPEN_NATIVE = "refute.verifiers.model.native.search:open_native"
 BUILDER = "refute.verifiers.model.native.building:Builder"
 SLICE_S = 0.5
+LEAST_SLICE_S = 0.05
 PLAIN_FIRST_S = 0.3  # of searching, after which the native engine is asked
 SEARCH_SHARE = 0.6  # of the budget; the rest is for the second engine and replays
 MAX_CORES = 64  # as in search.c
@@ -209,7 +210,9 @@ class Exploration:
                 spent = self.clock.spent - began
                 if seconds is not None and spent >= seconds:
                     break
-                slice_s = SLICE_S if seconds is None else min(SLICE_S, seconds - spent)
+                left_s = SEARCH_SHARE * self.budget.cpu_s - self._used(worker)
+                slice_s = min(SLICE_S, max(left_s, LEAST_SLICE_S))
+                slice_s = slice_s if seconds is None else min(slice_s, seconds - spent)
                 outcome = worker.invoke(handle, "advance", slice_s, timeout_s=self.clock.left + 5.0)
                 if outcome.kind != "returned" or type(outcome.value) is not dict:
                     return counts, f"the search ended after {counted(counts)}: {_ended(outcome)}"
@@ -230,15 +233,17 @@ class Exploration:
         if counts.get("full"):
             used = f" at {counts['memory'] / 2**20:,.0f} MiB" if "memory" in counts else ""
             return f"memory ended{used} {left}"
-        cpu_s = self.worker.cpu_s
-        if worker is not self.worker:
-            cpu_s += worker.cpu_s / self.cores
         over = (
-            cpu_s > SEARCH_SHARE * self.budget.cpu_s
+            self._used(worker) > SEARCH_SHARE * self.budget.cpu_s
             or self.clock.spent > SEARCH_SHARE * self.budget.wall_s
         )
         share = f"the search's {SEARCH_SHARE:.0%} of the budget ended"
         return f"{share} {left}" if over and not counts["finished"] else ""
+
+    def _used(self, worker: Worker) -> float:
+        """CPU seconds so far; those of a native search for each of its cores."""
+        native_s = 0.0 if worker is self.worker else worker.cpu_s / self.cores
+        return self.worker.cpu_s + native_s
 
     def _report(
         self, worker: Worker, handle: Handle, counts: Report, stopped: str
