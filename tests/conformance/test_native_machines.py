@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 STATES = 300  # expanded by the plain engine at most
+CPU_S = 2.0  # spent on it at most; some machines have thousands of ways to take a step
 SEEDS = 48
 CHUNK = 12
 
@@ -69,7 +71,8 @@ def compared(model: Model) -> str:
     except Unsuited as why:
         return str(why)
     plain = Search(model.ir)
-    while plain.at < min(len(plain.states), STATES):
+    begun = time.process_time()
+    while plain.at < min(len(plain.states), STATES) and time.process_time() - begun < CPU_S:
         if plain.at == plain.level_end:
             plain.level_end = len(plain.states)
             plain.depth += 1
