@@ -10,6 +10,7 @@ import importlib.util
 import random
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -344,12 +345,16 @@ def outside(meaning: Meaning, world: World) -> bool | None:
     return None if any(type(v) is str for v in found) else not all(found)
 
 
+CPU_S = 2.0  # for the steps of one machine; some have thousands of ways to take one
+
+
 def compare(model: Model) -> int:
+    begun = time.process_time()
     search, meaning = Search(model.ir), Meaning(model.ir)
     met = {world_of(search, s) for s in search.states}
     assert met <= set(meaning.starts())
     assert all(w in met for w in outcomes(meaning.starts()) if outside(meaning, w) is False)
-    while search.at < min(len(search.states), 40):
+    while search.at < min(len(search.states), 40) and time.process_time() - begun < CPU_S:
         state = search.states[search.at]
         world = world_of(search, state)
         for instance in search.machine.instances:

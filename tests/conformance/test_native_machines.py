@@ -52,7 +52,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 STATES = 300  # expanded by the plain engine at most
-CPU_S = 2.0  # spent on it at most; some machines have thousands of ways to take a step
+CPU_S = 1.0  # spent on it at most; some machines have thousands of ways to take a step
 SEEDS = 48
 CHUNK = 12
 
