@@ -21,6 +21,7 @@ import resource
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -29,6 +30,7 @@ sys.path.insert(0, str(ROOT / "tests" / "conformance"))
 from random_batches import BATCH, judged  # noqa: E402
 
 MACHINES = 100_000
+FRESH = 40  # batches that a process judges
 REAL = 8  # of so many batches, one is compiled by the system's compiler
 
 
@@ -59,6 +61,19 @@ def _state_file() -> Path:
     return base / "refute" / f"random-machines-{whole.hexdigest()[:12]}.json"
 
 
+def _judged(wanted: list[int]) -> Iterator[tuple[int, dict[str, int], dict[int, str], float]]:
+    """Every batch, as it ends. Processes are new from time to time, as they load libraries.
+
+    The pool is new too: CPython 3.11's max_tasks_per_child may wait for ever (gh-115634).
+    """
+    cores = int(os.environ.get("REFUTE_CORES", os.cpu_count() or 1))
+    for at in range(0, len(wanted), FRESH * cores):
+        with concurrent.futures.ProcessPoolExecutor(cores) as pool:
+            running = [pool.submit(batch, first) for first in wanted[at : at + FRESH * cores]]
+            for ended in concurrent.futures.as_completed(running):
+                yield ended.result()
+
+
 def main(machines: int, begin: int) -> int:
     """Compare them; 1 when anything differs."""
     kept = _state_file()
@@ -69,25 +84,18 @@ def main(machines: int, begin: int) -> int:
     totals: collections.Counter[str] = collections.Counter()
     wrong: dict[int, str] = {}
     seconds = 0.0
-    with concurrent.futures.ProcessPoolExecutor(
-        int(os.environ.get("REFUTE_CORES", os.cpu_count() or 1)), max_tasks_per_child=40
-    ) as pool:
-        running = {pool.submit(batch, at) for at in wanted}
-        for number, ended in enumerate(concurrent.futures.as_completed(running), 1):
-            first, counts, found, spent = ended.result()
-            totals.update(counts)
-            wrong |= found
-            seconds += spent
-            if not found:
-                done.add(first)
-            for seed, what in found.items():
-                print(f"seed {seed}: {what}", flush=True)
-            if number % 50 == 0 or number == len(wanted):
-                kept.write_text(json.dumps(sorted(done)))
-                rate = seconds / number / BATCH
-                print(
-                    f"{number * BATCH} machines, {rate:.3f} CPU s each: {dict(totals)}", flush=True
-                )
+    for number, (first, counts, found, spent) in enumerate(_judged(wanted), 1):
+        totals.update(counts)
+        wrong |= found
+        seconds += spent
+        if not found:
+            done.add(first)
+        for seed, what in found.items():
+            print(f"seed {seed}: {what}", flush=True)
+        if number % 50 == 0 or number == len(wanted):
+            kept.write_text(json.dumps(sorted(done)))
+            rate = seconds / number / BATCH
+            print(f"{number * BATCH} machines, {rate:.3f} CPU s each: {dict(totals)}", flush=True)
     print(f"{len(wrong)} differ{': ' + str(sorted(wrong)) if wrong else ''}")
     return 1 if wrong else 0
 
