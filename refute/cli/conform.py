@@ -19,6 +19,7 @@ from typing import TextIO
 
 from refute.budget import parse_duration
 from refute.cli.conform_files import collect
+from refute.cli.output import write_document
 from refute.cli.parsing import Parser, whole_number
 from refute.cli.printing import print_all
 from refute.errors import UsageError
@@ -197,13 +198,4 @@ def _refuse_overwriting(targets: dict[str, str], paths: Sequence[str]) -> None:
 
 def _write(targets: dict[str, str], result: ConformRun) -> None:
     for option, target in targets.items():
-        words = _RENDERERS[option](result)
-        if target == "-":
-            print_all(words, sys.stdout)
-            continue
-        try:
-            Path(target).write_text(words, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                f"{option} {target}: {error.strerror}", thing=option, value=target
-            ) from error
+        write_document(option, target, _RENDERERS[option](result))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from refute.budget import Budget
-from refute.cli.printing import print_all
+from refute.cli.output import write_document
 from refute.errors import UnreadableInput, UsageError
 from refute.report.diagram import diagram_text
 from refute.report.itf import itf_text
@@ -67,13 +66,6 @@ def _trace(file: WitnessFile, option: str) -> Mapping[str, Any]:
 
 
 def _write(target: str, words: str, option: str) -> None:
-    if target == "-":
-        print_all(words, sys.stdout)
-        return
-    try:
-        Path(target).write_text(words, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{option} {target}: {error.strerror}", thing=option, value=target
-        ) from error
-    print(f"wrote {target}")
+    write_document(option, target, words)
+    if target != "-":
+        print(f"wrote {target}")

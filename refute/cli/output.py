@@ -75,7 +75,7 @@ class Outputs:
     def write(self, run: Run, files: Mapping[str, str]) -> None:
         """Write every rendering. files: claim digest → saved witness file."""
         for option, target in self._targets():
-            _write(option, target, renderer(option)(run, files))
+            write_document(option, target, renderer(option)(run, files))
         look = Look(files=files, colour=has_colour(self.people))
         print_all(text(run, look), self.people)
 
@@ -145,7 +145,8 @@ def _check(option: str, target: str) -> None:
         )
 
 
-def _write(option: str, target: str, words: str) -> None:
+def write_document(option: str, target: str, words: str) -> None:
+    """Write what an option asked for to its file, or "-" for stdout. Raises UsageError."""
     if target == "-":
         print_all(words, sys.stdout)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,12 +17,12 @@ from refute.specs.machine.ir import Expr
 Chain = Callable[[], Expr]
 
 
-class Comprehensions(Displays):
+class Comprehensions(Displays, abc.ABC):
     """Expressions with comprehensions, and what bodies of functions need of them."""
 
+    @abc.abstractmethod
     def returned(self, body: list[ast.stmt], after: ast.AST, ways: Any) -> Expr:
         """What statements return; see `pure`."""
-        raise NotImplementedError
 
     def closed(
         self, node: ast.Lambda | ast.FunctionDef, env: Mapping[str, Expr], args: Sequence[Expr]

@@ -7,6 +7,7 @@ meaning is refused here.
 
 from __future__ import annotations
 
+import abc
 import ast
 import enum
 import inspect
@@ -45,7 +46,7 @@ def _rows(entries: Sequence[t.Type]) -> t.Type:
     return t.SeqOf(t.join(elem for row in rows for elem in row), max(map(len, rows)))
 
 
-class Expressions:
+class Expressions(abc.ABC):
     """Translates the expressions of one function; `Calls` adds calls and comprehensions."""
 
     def __init__(self, scope: Scope) -> None:
@@ -174,27 +175,27 @@ class Expressions:
             node, f".{name} of {t.show(base.type)}", "a field or property of a frozen dataclass"
         )
 
+    @abc.abstractmethod
     def inline(
         self, function: types.FunctionType, args: Sequence[Any], state: str, node: ast.AST
     ) -> Expr:
         """A call of a helper, as its body."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def truth(self, node: ast.expr) -> Expr:
         """The node as a condition."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def truth_of(self, found: Expr, node: ast.AST) -> Expr:
         """A value as a condition."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def index(self, base: Expr, key: Expr, node: ast.AST) -> Expr:
         """One element of a map, sequence or tuple."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def element(self, container: Expr, node: ast.AST) -> t.Type:
         """The type of what iteration over the container yields."""
-        raise NotImplementedError
 
     def _IfExp(self, node: ast.IfExp, want: t.Type | None) -> Expr:
         test = self.truth(node.test)

@@ -7,6 +7,7 @@ that every call of itself gives anew, and its types are looked for until they fi
 
 from __future__ import annotations
 
+import abc
 import ast
 import types
 import typing
@@ -22,7 +23,7 @@ from refute.specs.machine.pure import returned
 from refute.specs.machine.scope import Recursion, Scope
 
 
-class Inlining(Builtins):
+class Inlining(Builtins, abc.ABC):
     """Expressions with calls of helpers."""
 
     def returned(self, body: list[ast.stmt], after: ast.AST, ways: Ways | None) -> Expr:
@@ -57,11 +58,11 @@ class Inlining(Builtins):
         finally:
             self.build.inlining.remove(made)
 
+    @abc.abstractmethod
     def bound(
         self, function: types.FunctionType, args: Sequence[Any], state: Any
     ) -> tuple[Scope, list[tuple[str, Expr]]]:
         """The helper's scope with states and functions bound, and the values left to bind."""
-        raise NotImplementedError
 
     def _once(self, function: types.FunctionType, args: Sequence[Any], state: Any) -> Expr:
         inner, values = self.bound(function, args, state)
