@@ -19,7 +19,7 @@ from typing import TextIO
 
 from refute.budget import parse_duration
 from refute.cli.conform_files import collect
-from refute.cli.output import write_document
+from refute.cli.output import check_target, write_document
 from refute.cli.parsing import Parser, whole_number
 from refute.cli.printing import print_all
 from refute.errors import UsageError
@@ -170,14 +170,7 @@ def _targets(given: argparse.Namespace) -> dict[str, str]:
     if list(targets.values()).count("-") > 1:
         raise UsageError("stdout can carry one document only", thing="output", value="-")
     for option, target in targets.items():
-        path = Path(target)
-        if target != "-" and (path.is_dir() or not path.parent.is_dir()):
-            raise UsageError(
-                f"{option} {target}: there is no place for this file",
-                thing=option,
-                value=target,
-                next_step="give a path in a directory that exists, or - for stdout",
-            )
+        check_target(option, target)
     return targets
 
 

@@ -50,7 +50,7 @@ class Outputs:
     def __post_init__(self) -> None:
         targets = self._targets()
         for option, target in targets:
-            _check(option, target)
+            check_target(option, target)
         places = [os.path.realpath(target) if target != "-" else target for _, target in targets]
         files = [place for place in places if place == "-" or not _special(place)]
         twice = next((place for place in files if files.count(place) > 1), "")
@@ -123,7 +123,8 @@ def _begins(path: Path, first: bytes) -> bool:
         return True
 
 
-def _check(option: str, target: str) -> None:
+def check_target(option: str, target: str) -> None:
+    """Raises UsageError for a place that cannot be written, or holds something else."""
     if target == "-":
         return
     path = Path(target)
