@@ -107,6 +107,8 @@ def _comparison(names: tuple[str, ...]) -> dict[str, Any]:
             return tuple(getattr(made, name) for name in names)
 
     def __eq__(self: Any, other: object) -> Any:
+        if other is self:
+            return True
         return values(self) == values(other) if type(other) is type(self) else NotImplemented
 
     def __hash__(self: Any) -> int:

@@ -8,7 +8,7 @@ is known only at run time. Packing is canonical: equal states are equal bits.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from refute.frozen import frozen
@@ -18,6 +18,7 @@ from refute.specs.machine.types import show
 from refute.specs.machine.values import Tag, Value, cardinality, domain, order, tag_of
 from refute.verifiers.model.native.forms import (
     Cramped,
+    Form,
     Room,
     Unsuited,
     code_of,
@@ -100,43 +101,77 @@ def base_of(kind: t.Int) -> int:
 
 
 def bits_of(value: Value, kind: t.Type) -> int:
-    """The packed value as a whole number, bit 0 first."""
+    """The packed value as a whole number, bit 0 first. Raises Cramped."""
+    return _packer(kind, room())(value)
+
+
+@functools.cache
+def _packer(kind: t.Type, given: Room) -> Callable[[Value], int]:
+    """`bits_of` for one type, which is asked about the type's form only once."""
     made = form(kind)
     match made.kind:
         case "int":
             assert isinstance(kind, t.Int)
-            found = int(value) - base_of(kind)
-            if found < 0 or found >> width_of(kind):
-                raise Cramped(f"the number {int(value)}")
-            return found
+            return _int_packer(base_of(kind), width_of(kind))
         case "code":
-            return code_of(value, kind)
+            return functools.partial(code_of, kind=kind)
         case "set":
-            return sum(1 << codes(made.parts[0])[v] for v in value)
+            places = codes(made.parts[0])
+            return lambda value: sum(1 << places[v] for v in value)
         case "map":
-            return _array_bits(value, made.parts[0], made.count)
+            return _array_packer(made.parts[0], made.count, given)
         case "seq" | "bunch":
-            if len(value) > made.packed:
-                raise Cramped(f"{len(value)} elements of {show(kind)}")
-            items = value if made.kind == "seq" else sorted(value, key=order)
-            elements = _array_bits(items, made.parts[0], made.packed)
-            length = made.packed.bit_length()
-            width = array_width(made.packed, width_of(made.parts[0]))
-            return len(value) | elements << arrange((length, width))[0][1]
+            return _sequence_packer(kind, made, given)
         case "struct":
             offsets, _ = arrange([width_of(p) for p in made.parts])
-            fields = value[1:] if isinstance(kind, t.Rec) else value
-            rows = zip(fields, made.parts, offsets, strict=True)
-            return sum(bits_of(v, p) << at for v, p, at in rows)
+            rows = [(_packer(p, given), at) for p, at in zip(made.parts, offsets, strict=True)]
+            skip = 1 if isinstance(kind, t.Rec) else 0
+            return lambda value: sum(
+                [pack(v) << at for (pack, at), v in zip(rows, value[skip:], strict=True)]
+            )
     assert isinstance(kind, t.Union)
-    option = option_of(value, kind)
-    offsets, _ = arrange(union_fields(kind, option))
-    return option | bits_of(value, kind.options[option]) << offsets[1]
+    return _union_packer(kind, given)
 
 
-def _array_bits(values: Sequence[Value], kind: t.Type, count: int) -> int:
-    width = width_of(kind)
-    return sum(bits_of(v, kind) << element_offset(count, width, at) for at, v in enumerate(values))
+def _int_packer(base: int, width: int) -> Callable[[Value], int]:
+    def packed(value: Value) -> int:
+        found = int(value) - base
+        if found < 0 or found >> width:
+            raise Cramped(f"the number {int(value)}")
+        return found
+
+    return packed
+
+
+def _array_packer(kind: t.Type, count: int, given: Room) -> Callable[[Value], int]:
+    pack, width = _packer(kind, given), width_of(kind)
+    offsets = [element_offset(count, width, at) for at in range(count)]
+    return lambda values: sum([pack(v) << at for v, at in zip(values, offsets, strict=False)])
+
+
+def _sequence_packer(kind: t.Type, made: Form, given: Room) -> Callable[[Value], int]:
+    elements = _array_packer(made.parts[0], made.packed, given)
+    length = made.packed.bit_length()
+    start = arrange((length, array_width(made.packed, width_of(made.parts[0]))))[0][1]
+
+    def packed(value: Value) -> int:
+        if len(value) > made.packed:
+            raise Cramped(f"{len(value)} elements of {show(kind)}")
+        items = value if made.kind == "seq" else sorted(value, key=order)
+        return len(value) | elements(items) << start
+
+    return packed
+
+
+def _union_packer(kind: t.Union, given: Room) -> Callable[[Value], int]:
+    starts = [arrange(union_fields(kind, at))[0][1] for at in range(len(kind.options))]
+    packers = [_packer(option, given) for option in kind.options]
+
+    def packed(value: Value) -> int:
+        option = option_of(value, kind)
+        return option | packers[option](value) << starts[option]
+
+    return packed
 
 
 def value_of(bits: int, kind: t.Type) -> Value:
@@ -215,6 +250,18 @@ def family(process: Process, members: tuple[tuple[Value, ...], ...]) -> Family:
     return Family(process, members, tuple(stops), live, types)
 
 
+Placed = tuple[int, list[tuple[Callable[[Value], int], int]]]  # of a place: its number, locals
+
+
+def _packed_places(made: Family, given: Room) -> dict[int, Placed]:
+    """How each place of a family is packed."""
+    found = {}
+    for number, block in enumerate(made.stops):
+        packers = [_packer(made.types[n], given) for n in made.live.get(block, ())]
+        found[block] = (number, list(zip(packers, made.offsets(block)[1:], strict=True)))
+    return found
+
+
 class Layout:
     """Where everything lies in a packed state of one machine. Raises Unsuited."""
 
@@ -244,27 +291,36 @@ class Layout:
         with with_room(self.room):
             return self._packed(state)
 
+    @functools.cached_property
+    def _rows(self) -> list[tuple[Callable[[Value], int], int]]:
+        """How each variable is packed, and where it lies."""
+        pairs = zip(self.ir.variables, self.offsets, strict=False)
+        return [(_packer(v.type, self.room), at) for v, at in pairs]
+
+    @functools.cached_property
+    def _starts(self) -> list[list[int]]:
+        """Where the processes of each family lie."""
+        found = []
+        for made, at in zip(self.families, self.offsets[len(self.ir.variables) :], strict=True):
+            count, width = len(made.members), made.width
+            found.append([at + element_offset(count, width, n) for n in range(count)])
+        return found
+
     def _packed(self, state: Sequence[Any]) -> tuple[int, ...]:
         count = len(self.ir.variables)
-        rows = zip(self.ir.variables, state, self.offsets, strict=False)
-        whole = sum(bits_of(x, v.type) << at for v, x, at in rows)
-        for made, places, at in zip(
-            self.families, state[count:], self.offsets[count:], strict=True
-        ):
-            for number, place in enumerate(places):
-                start = at + element_offset(len(places), made.width, number)
-                whole |= self._place_bits(made, place) << start
+        whole = sum([pack(x) << at for (pack, at), x in zip(self._rows, state, strict=False)])
+        for packers, places, starts in zip(self._places, state[count:], self._starts, strict=True):
+            for place, start in zip(places, starts, strict=True):
+                found, kept = packers[place[0]]
+                for value, (pack, at) in zip(place[1:], kept, strict=True):
+                    found |= pack(value) << at
+                whole |= found << start
         return tuple(whole >> WORD * at & (2**WORD - 1) for at in range(self.words))
 
-    def _place_bits(self, made: Family, place: tuple[Any, ...]) -> int:
-        block, *kept = place
-        if block < 0:
-            return len(made.stops)
-        types = [made.types[n] for n in made.live.get(block, ())] if kept else []
-        found = made.stops.index(block)
-        for value, kind, at in zip(kept, types, made.offsets(block)[1:], strict=True):
-            found |= bits_of(value, kind) << at
-        return found
+    @functools.cached_property
+    def _places(self) -> list[dict[int, Placed]]:
+        """How the processes of each family are packed, by the block that they are at."""
+        return [{-1: (len(m.stops), []), **_packed_places(m, self.room)} for m in self.families]
 
     def unpack(self, words: Sequence[int]) -> tuple[Any, ...]:
         """The inverse of `pack`."""
@@ -273,12 +329,9 @@ class Layout:
 
     def _unpacked(self, words: Sequence[int]) -> tuple[Any, ...]:
         whole = sum(word << WORD * at for at, word in enumerate(words))
-        count = len(self.ir.variables)
         pairs = zip(self.ir.variables, self.offsets, strict=False)
         state: list[Any] = [value_of(whole >> at, v.type) for v, at in pairs]
-        for made, at in zip(self.families, self.offsets[count:], strict=True):
-            total = len(made.members)
-            starts = [at + element_offset(total, made.width, n) for n in range(total)]
+        for made, starts in zip(self.families, self._starts, strict=True):
             state.append(tuple(self._place(made, whole >> start) for start in starts))
         return tuple(state)
 
