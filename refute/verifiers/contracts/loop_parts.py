@@ -5,6 +5,7 @@ A `for` loop has a hidden index, which counts what was taken; the bounds of it n
 
 from __future__ import annotations
 
+import abc
 import ast
 import dataclasses
 from collections.abc import Sequence
@@ -54,7 +55,7 @@ def _local(run: Run, function: ast.expr) -> bool:
     return any(name in run.frame.locals_ for name in names)
 
 
-class Shape:
+class Shape(abc.ABC):
     """What `while` and `for` have in common. node: for places and the else clause."""
 
     node: ast.While | ast.For
@@ -65,13 +66,15 @@ class Shape:
         """How many iterations there are, where that is known."""
         return None
 
+    @abc.abstractmethod
     def test(self, run: Run, state: State) -> Term:
         """Whether there is another iteration."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def start(self, run: Run, state: State) -> None:
         """What happens before the body."""
 
+    @abc.abstractmethod
     def assume_index(self, run: Run, state: State) -> None:
         """What is known of a hidden index anyway."""
 
@@ -79,6 +82,7 @@ class Shape:
         """Let nothing change what the loop goes over, if it must not; addresses of what it was."""
         return []
 
+    @abc.abstractmethod
     def begin_measures(self, run: Run, state: State) -> None:
         """Remember what the length was that the iteration depends on."""
 
@@ -98,6 +102,15 @@ class While(Shape):
     def test(self, run: Run, state: State) -> Term:
         """The truth of its condition."""
         return truth(run, state, run.evaluate(state, self.node.test))
+
+    def start(self, run: Run, state: State) -> None:
+        """Nothing: the body is next."""
+
+    def assume_index(self, run: Run, state: State) -> None:
+        """Nothing: there is no index."""
+
+    def begin_measures(self, run: Run, state: State) -> None:
+        """Nothing: what it depends on is its `decreases`."""
 
 
 class For(Shape):
