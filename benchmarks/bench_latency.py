@@ -86,7 +86,7 @@ def children_s() -> float:
 def run(command: Command, place: Path, round_: int) -> None:
     """One run, its verdict asserted."""
     cache = place / (f"fresh-{round_}-{command.options[0]}" if command.fresh else "kept")
-    words = [sys.executable, "-m", "refute.cli.main", "check", command.target, *command.options]
+    words = [sys.executable, "-m", "refute.cli.program", "check", command.target, *command.options]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     cpu, started = children_s(), time.perf_counter()
     done = subprocess.run(

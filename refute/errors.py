@@ -13,6 +13,7 @@ EXIT_ESTABLISHED = 0
 EXIT_REFUTED = 1
 EXIT_USAGE = 2
 EXIT_NOT_ESTABLISHED = 3
+EXIT_INTERRUPTED = 130  # as shells say it: 128 and the number of SIGINT
 
 
 class RefuteError(Exception):

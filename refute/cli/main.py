@@ -2,9 +2,9 @@
 
 The exit code is the verdict of the command: 0 established, 1 refuted, 2 usage or unreadable input,
 3 not established. Python itself exits with 1 after an uncaught exception, which would read as
-"refuted", so nothing may escape from here: a bug of refute is 3, and so is an interrupt, because
-neither says anything about a claim. `refute hook …` maps every failure to 2, on which an agent's
-protocol blocks.
+"refuted", so nothing may escape from here: a bug of refute is 3, because it says nothing about a
+claim, and an interrupt before anything was known is 130. `refute hook …` maps every failure to 2,
+on which an agent's protocol blocks.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from refute.cli.early import start_early
 from refute.cli.printing import HelpShown, discard, print_all
 from refute.errors import (
     EXIT_ESTABLISHED,
+    EXIT_INTERRUPTED,
     EXIT_NOT_ESTABLISHED,
     EXIT_USAGE,
     RefuteError,
@@ -173,7 +174,7 @@ def _explain(error: BaseException, args: Sequence[str], debug: bool) -> int:
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         _say("refute: interrupted; nothing was established")
-        return EXIT_NOT_ESTABLISHED
+        return EXIT_INTERRUPTED
     if isinstance(error, BrokenPipeError):
         return EXIT_NOT_ESTABLISHED
     _say(

@@ -101,8 +101,53 @@ def test_an_interrupt_is_not_a_verdict(
     command: SimpleNamespace, capfd: pytest.CaptureFixture[str]
 ) -> None:
     command.run = raising(KeyboardInterrupt())
-    assert entry.main(["gate"]) == 3
+    assert entry.main(["gate"]) == 130
     assert "interrupted; nothing was established" in capfd.readouterr().err
+
+
+INTERRUPTED = """
+import importlib, os, signal, sys, types
+from refute.cli import program
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+def run():
+    interrupt() if {where!r} == "running" else print("done", flush=True)
+    return 0
+
+def imported(name):
+    interrupt() if {where!r} == "importing" else None
+    return types.SimpleNamespace(main=run)
+
+program.importlib = types.SimpleNamespace(import_module=imported)
+program.atexit = types.SimpleNamespace(_run_exitfuncs=interrupt)
+sys.argv[1:] = {words!r}
+program.main()
+"""
+
+
+@pytest.mark.parametrize(
+    "where, words, code",
+    [
+        ("importing", ["gate"], 130),
+        ("running", ["gate"], 130),
+        ("ending", ["gate"], 130),
+        ("importing", ["hook"], 2),
+    ],
+)
+def test_an_interrupt_at_any_moment_is_one_line(where: str, words: list[str], code: int) -> None:
+    script = INTERRUPTED.format(where=where, words=words)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "refute: interrupted\n")
+    assert done.stdout == ("done\n" if where == "ending" else "")
+
+
+def test_a_process_that_is_to_ignore_interrupts_does() -> None:
+    script = INTERRUPTED.format(where="importing", words=["gate"])
+    ignoring = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{script}"
+    done = subprocess.run([sys.executable, "-c", ignoring], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
 def test_an_error_prints_thing_value_possible_and_next_step(
