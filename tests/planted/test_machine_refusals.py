@@ -246,7 +246,7 @@ MEMBERS = {
     "@refines(Other)\ndef p(self) -> object:\n    n = self.n": "a mapping without return",
     "@refines(Other)\ndef p(self) -> object:\n    if self.n:\n        return {'n': 0}\n"
     "    return {'n': 0, 'q': ()}": "does not give exactly n, q",
-    "@refines(Looping)\ndef p(self) -> object:\n    return {'n': 0}": "which has processes",
+    "@refines(Looping)\ndef p(self) -> object:\n    return {'run': 0}": "does not give exactly n",
     '@fair("")\ndef p(self, after: M) -> bool:\n    return True': "the fairness ''",
     "@process\ndef p(self) -> Steps[Self]:\n    while True:\n        if self.n == 0:\n"
     "            self = yield": "a way round without yield",

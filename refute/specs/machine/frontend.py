@@ -33,6 +33,7 @@ from refute.specs.machine.ir import (
     Stmt,
     Temporal,
     Variable,
+    visible,
 )
 from refute.specs.machine.language import Var
 from refute.specs.machine.lower import Lowering, live_at, live_before
@@ -335,13 +336,10 @@ class FrontEnd(Declared):
         named = {n: self.resolver.number(v) for n, v in mark.constants.items()}
         shared = {n: known[n] for n in front.names() if n in known}
         abstract = FrontEnd(mark.abstract, {**shared, **named}, bare=True).ir()
-        if abstract.processes or any(v.hidden for v in abstract.variables):
-            what = f"{abstract.name}, which has processes, as what is refined"
-            raise self.refuse(function, what, "its places as a variable, and actions")
         scope, _ = self._open(function)
         line = self.line_of(function)
         name = self.name(function, claimed=True)
-        return Refinement(name, abstract, mapping_of(scope, abstract.variables), line)
+        return Refinement(name, abstract, mapping_of(scope, visible(abstract)), line)
 
     def _property(self, function: types.FunctionType, kind: str) -> Property:
         binary = kind in STEP_KINDS

@@ -308,7 +308,11 @@ class Temporal:
 
 @frozen
 class Refinement:
-    """Every behaviour is one of another machine. mapping: its variables, from this one's state."""
+    """Every behaviour is one of another machine.
+
+    mapping: its variables that are not hidden, from this one's state. The other machine may have
+    processes; where they are is not mapped, nor are hidden variables: some values of them will do.
+    """
 
     name: str
     abstract: MachineIR
@@ -354,6 +358,16 @@ class MachineIR:
     def digest(self) -> str:
         """Hex digest of the whole machine."""
         return plain.digest(self.to_plain())
+
+
+def visible(ir: MachineIR) -> tuple[Variable, ...]:
+    """The variables that a user declared, in order."""
+    return tuple(v for v in ir.variables if not v.hidden)
+
+
+def hides(ir: MachineIR) -> bool:
+    """Whether a state has more than its visible variables."""
+    return bool(ir.processes) or len(visible(ir)) < len(ir.variables)
 
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)

@@ -139,12 +139,9 @@ class Play:
             problem = self._open_end(loop)
             if problem:
                 return False, problem
-            unfair = refined.unfair(int(self.case["condition"]), self.rows[loop:])
+            unfair = refined.unfair(int(self.case["condition"]), self.rows, loop)
             return unfair, "fairness is broken" if unfair else "fairness is kept"
-        if not self.steps:
-            wrong = refined.wrong_start(self.rows[0])
-        else:
-            wrong = refined.wrong_step(self.rows[-2], self.rows[-1])
+        wrong = refined.departs(self.rows)
         name = refinement.abstract.name
         return wrong, f"{name} does no such thing" if wrong else f"{name} does the same"
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from refute.plain import Plain
 from refute.specs.machine.fairness import fairness
-from refute.specs.machine.ir import LTL, MachineIR, Refinement, Temporal, atoms
+from refute.specs.machine.ir import LTL, MachineIR, Refinement, Temporal, atoms, hides
 from refute.specs.machine.meaning import bindings
 from refute.verifiers.model.automaton import Automaton
 from refute.verifiers.model.compiled import State
 from refute.verifiers.model.fair_cycles import Lasso, Product, StateGraph
 from refute.verifiers.model.fairness import Graph
 from refute.verifiers.model.refinement import Departure, Refining
+from refute.verifiers.model.shadow import Shadowing, Undecided
 from refute.verifiers.model.telling import Telling
 
 Case = tuple[Temporal, tuple[Any, ...]]
@@ -92,9 +93,13 @@ class Liveness:
 
     def _refine(self, refinement: Refinement) -> None:
         try:
-            found = Refining(self.graph, self.states, refinement).departure()
+            judge = Shadowing if hides(refinement.abstract) else Refining
+            found = judge(self.graph, self.states, refinement).departure()
         except MemoryError:
             raise
+        except Undecided as why:
+            self.reasons[refinement.name] = str(why)
+            return
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             self.reasons[refinement.name] = f"the mapping {refinement.name} raises {what}"
@@ -110,11 +115,12 @@ class Liveness:
 
     def _step(self, name: str, found: Departure) -> dict[str, Plain]:
         """The shortest trace to a state, and one step more."""
-        states, links = [], found.at
-        while links >= 0:
-            states.append(self.graph.states[links])
-            links = self.graph.links[links][0]
-        states = states[::-1] + ([] if found.after is None else [found.after])
+        path, at = list(found.path[::-1]), found.at
+        while not found.path and at >= 0:
+            path.append(at)
+            at = self.graph.links[at][0]
+        states = [self.graph.states[at] for at in reversed(path)]
+        states += [] if found.after is None else [found.after]
         return self.telling.passing(name, found.why, states)
 
     def _passed(self, lasso: Lasso) -> tuple[list[State], int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from refute.frozen import frozen
 from refute.specs.machine.fairness import Fair, fairness
-from refute.specs.machine.ir import LTL, Expr, MachineIR, Refinement
+from refute.specs.machine.ir import LTL, Expr, MachineIR, Refinement, visible
 from refute.specs.machine.types import Bool
 from refute.specs.machine.values import text
 from refute.verifiers.model.automaton import Automaton
@@ -29,7 +29,8 @@ class Departure:
     """Where a machine leaves what it refines.
 
     at: the state's number, and `after` the next state, or None where a start is wrong. lasso and
-    condition: instead, a behaviour and the number of the fairness condition that it breaks.
+    condition: instead, a behaviour and the number of the fairness condition that it breaks. path:
+    the numbers of the states on the way, where not any way will do.
     """
 
     why: str
@@ -37,6 +38,7 @@ class Departure:
     after: State | None = None
     lasso: Lasso | None = None
     condition: int = -1
+    path: tuple[int, ...] = ()
 
 
 class Abstract:
@@ -50,6 +52,11 @@ class Abstract:
         every = self.machine.initial_states()
         self.starts = {s for s in every if all(p.test(s) for p in filters)}
         self._known: dict[State, dict[State, int]] = {}
+        self._seen = [at for at, v in enumerate(ir.variables) if not v.hidden]
+
+    def seen(self, state: State) -> State:
+        """What a mapping gives of a state: neither hidden variables nor processes."""
+        return tuple(state[at] for at in self._seen)
 
     def steps(self, state: State) -> dict[State, int]:
         """Where the steps that change something lead, and the conditions they are steps of."""
@@ -133,7 +140,7 @@ def wrong_start(above: MachineIR, image: State) -> str:
 
 def wrong_step(above: MachineIR, before: State, after: State) -> str:
     """Why a step is none of the other machine."""
-    found = changed(above, before, after)
+    found = changed(dataclasses.replace(above, variables=visible(above)), before, after)
     changes = ", ".join(f"{name} = {value}" for name, value in found.items())
     return f"{above.name} has no step from {_shown(above, before)} to {changes}"
 
@@ -145,5 +152,5 @@ def unfair(above: MachineIR, fair: Fair) -> str:
 
 
 def _shown(above: MachineIR, state: State) -> str:
-    pairs = zip(above.variables, state, strict=True)
+    pairs = zip(visible(above), state, strict=True)
     return ", ".join(f"{v.name} = {text(x, v.type)}" for v, x in pairs)

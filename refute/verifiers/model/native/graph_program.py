@@ -18,6 +18,7 @@ from refute.specs.machine.ir import (
     Refinement,
     Temporal,
     atoms,
+    hides,
 )
 from refute.specs.machine.meaning import bindings
 from refute.specs.machine.values import Value, domain
@@ -82,7 +83,7 @@ class Behaving(Steps):
         for field in dataclasses.fields(refinement):
             if field.name not in _REFINEMENT and getattr(refinement, field.name):
                 raise Unsuited(f"a refinement with {field.name}")
-        if refinement.abstract.processes:
+        if hides(refinement.abstract):
             raise Unsuited(f"{refinement.abstract.name}, refined, with processes")
         above = layout_of(refinement.abstract)
 
