@@ -57,7 +57,6 @@ _DEPTH = "of a random walk at most (1000)"
 _SYMMETRY = "for machines: search up to permutations of Sorts; not for temporal properties"
 _CHECKPOINT = "for machines: keep searches here, and go on from what is kept of them"
 _EVERY = "how often (60s); when it is interrupted or the budget ends, too"
-_NO_ORBITS = "--checkpoint does not keep searches up to permutations"
 _NO_WALKS = "--simulate keeps nothing to go on from: --seed repeats its walks"
 _SET = "a constant of a machine; 2..6 sweeps; may be repeated"
 
@@ -144,7 +143,6 @@ def _refuse_contradictions(given: argparse.Namespace) -> None:
         ("--hashed", given.simulate, given.hashed, "--simulate keeps no states"),
         ("--exact", given.simulate, given.exact, "--simulate keeps no states"),
         ("--hashed", plain, given.hashed, "--engine plain keeps states whole"),
-        ("--symmetry", given.checkpoint, given.symmetry, _NO_ORBITS),
         ("--checkpoint", given.simulate, given.checkpoint, _NO_WALKS),
         ("--depth", not given.simulate, given.depth, "without --simulate; a search has no depth"),
         ("--checkpoint-every", not given.checkpoint, given.checkpoint_every, "no --checkpoint"),

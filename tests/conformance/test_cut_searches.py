@@ -9,22 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from symmetric_machines import source
 from test_machine_meanings import loaded
+from test_symmetric_machines import built
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.closed import open_closed
-from refute.verifiers.model.keeping import Keeper
+from refute.verifiers.model.keeping import Keeper, OrbitKeeper
 from refute.verifiers.model.native.certifying import certify
 from refute.verifiers.model.native.compiler import QUICK
 from refute.verifiers.model.native.forms import Unsuited
-from refute.verifiers.model.native.here import native_search, native_walks
+from refute.verifiers.model.native.here import native_orbits, native_search, native_walks
 from refute.verifiers.model.native.keeping import Keeper as NativeKeeper
+from refute.verifiers.model.reduced import ReducedSearch
 from refute.verifiers.model.search import Search
 from refute.verifiers.model.walks import Walks
 
 SEEDS = (900, 901, 902, 903, 904, 906, 913, 915, 928, 934, 953)
+SYMMETRIC = (3023, 3063, 3037)
 MOST_S = 1.0  # for the plain engine; larger machines are left out
 
 
@@ -55,6 +59,29 @@ def in_pieces(place: Path, made: Any, keeper: Any, ir: MachineIR) -> dict[str, P
                 return reported(search)
             checkpoint.commit("e", "", kept.save(), {}, 0.0)
             assert not checkpoint.problem
+
+
+def test_random_machines_up_to_permutations(tmp_path: Path) -> None:
+    natively = 0
+    for seed in SYMMETRIC:
+        model = built(f"cut_{seed}", source(seed), tmp_path)
+        assert model is not None
+        whole = ReducedSearch(model.ir)
+        assert whole.advance(60.0)["finished"] and 64 < len(whole.states) < whole.whole
+        found = in_pieces(tmp_path / f"p{seed}", ReducedSearch, OrbitKeeper, model.ir)
+        assert found == reported(whole)
+        if natively == 2:
+            continue
+        quick: Any = lambda ir: native_orbits(ir, flags=QUICK)  # noqa: E731
+        try:
+            native = quick(model.ir)
+        except Unsuited:
+            continue
+        if not native.advance(60.0)["unfit"]:
+            pieces = in_pieces(tmp_path / f"n{seed}", quick, NativeKeeper, model.ir)
+            assert pieces == reported(native)
+            natively += 1
+    assert natively == 2
 
 
 def walked(walks: Any) -> list[Plain]:

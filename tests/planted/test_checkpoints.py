@@ -30,10 +30,12 @@ from refute.verifiers.model import checkpoint, streams
 from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
-from refute.verifiers.model.keeping import Keeper
+from refute.verifiers.model.keeping import Keeper, open_keeper
 from refute.verifiers.model.native.compiler import QUICK
-from refute.verifiers.model.native.here import native_search
+from refute.verifiers.model.native.here import native_orbits, native_search
 from refute.verifiers.model.native.keeping import Keeper as NativeKeeper
+from refute.verifiers.model.orbits import Orbits
+from refute.verifiers.model.reduced import ReducedSearch
 from refute.verifiers.model.search import Search
 from refute.verifiers.model.streams import Damaged
 
@@ -55,12 +57,10 @@ class Kept:
     def __init__(self, kind: str, ir: MachineIR, place: Path, cores: int = 1) -> None:
         self.checkpoint = Checkpoint(place, ABOUT, 60.0)
         self.keeper: Keeper | NativeKeeper
-        if kind == "plain":
-            self.search: Any = Search(ir)
-            self.keeper = Keeper(self.search, self.checkpoint.fds)
+        self.search: Any = begun(kind, ir, cores)
+        if kind in ("plain", "orbits"):
+            self.keeper = open_keeper(self.search, self.checkpoint.fds)
         else:
-            hashed = kind == "hashed"
-            self.search = native_search(ir, cores=cores, flags=QUICK, hashed=hashed)
             self.keeper = NativeKeeper(self.search, self.checkpoint.fds)
         if self.checkpoint.saved is not None:
             assert self.keeper.restore(self.checkpoint.saved)
@@ -84,18 +84,26 @@ def finished(search: Any) -> dict[str, Plain]:
     return {n: v for n, v in report.items() if n not in ("bytes", "memory")}
 
 
+def begun(kind: str, ir: MachineIR, cores: int = 1) -> Any:
+    """A search of one kind that has not begun."""
+    if kind in ("plain", "orbits"):
+        return ReducedSearch(ir) if kind == "orbits" else Search(ir)
+    made = native_orbits if "orbits" in kind else native_search
+    return made(ir, cores=cores, flags=QUICK, hashed="hashed" in kind)
+
+
 def once(kind: str, ir: MachineIR) -> dict[str, Plain]:
-    if kind == "plain":
-        return finished(Search(ir))
-    return finished(native_search(ir, flags=QUICK, hashed=kind == "hashed"))
+    return finished(begun(kind, ir))
 
 
-KINDS = ["plain", "native", "hashed"]
+KINDS = ["plain", "native", "hashed", "orbits", "native orbits", "hashed orbits"]
 MODELS = [TwoPhase.build(RM=4), Paxos.build(), InnerFIFO.build()]  # one word, more, a constraint
 
 
 RUNS = [("plain", ChangRoberts.build(N=5)), ("plain", MODELS[0]), ("plain", MODELS[2])]
 RUNS += [("native", MODELS[0]), ("native", MODELS[2]), ("hashed", MODELS[1])]
+RUNS += [("orbits", MODELS[2]), ("native orbits", TwoPhase.build(RM=8))]
+RUNS += [("hashed orbits", MODELS[1])]
 
 
 @pytest.mark.parametrize(("kind", "model"), RUNS, ids=repr)
@@ -104,7 +112,7 @@ def test_a_search_in_pieces_ends_as_a_whole_one(kind: str, model: Any, tmp_path:
     for _ in range(4):
         part = Kept(kind, model.ir, tmp_path / "k")
         before = part.search.statistics()["distinct"]
-        for _ in range(4):
+        for _ in range(1 if "orbits" in kind else 4):
             assert not part.search.advance(0.0)["finished"]
             part.save()
         assert part.search.statistics()["distinct"] > before
@@ -137,12 +145,13 @@ def test_a_parallel_search_in_pieces_has_the_same_counts(tmp_path: Path) -> None
     last.close()
 
 
-HARMED = {"plain": MODELS[2], "native": MODELS[2], "hashed": MODELS[1]}
+HARMED = {"plain": MODELS[2], "native": MODELS[2], "hashed": MODELS[1], "orbits": MODELS[2]}
+HARMED |= {"native orbits": MODELS[2], "hashed orbits": MODELS[1]}
 
 
 def kept_once(kind: str, place: Path) -> None:
     part = Kept(kind, HARMED[kind].ir, place)
-    for _ in range(20):
+    for _ in range(2 if "orbits" in kind else 20):
         part.search.advance(0.0)
     part.save()
     part.close()
@@ -202,6 +211,38 @@ def test_a_checkpoint_of_something_else_is_refused(
         Checkpoint(tmp_path / "k", {**ABOUT, name: value}, 60.0)
 
 
+PERMUTED = {"text": "P", "classes": [["P(0)", "P(1)"]]}
+OTHERS = {"text": "Q", "classes": [["Q(0)", "Q(1)"]]}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [
+        (PERMUTED, None, "up to permutations of P, and this one is of all states"),
+        (None, PERMUTED, "of all states, and this one is up to permutations"),
+        (PERMUTED, OTHERS, "of a search up to other permutations"),
+    ],
+)
+def test_a_checkpoint_up_to_other_permutations_is_refused(
+    then: Plain, now: Plain, said: str, tmp_path: Path
+) -> None:
+    with Checkpoint(tmp_path / "k", {**ABOUT, "symmetry": then}, 60.0) as made:
+        made.commit("e", "", None, {}, 0.0)
+    with pytest.raises(UsageError, match=said):
+        Checkpoint(tmp_path / "k", {**ABOUT, "symmetry": now}, 60.0)
+
+
+def test_other_representatives_of_orbits_are_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As a Python with other hashes might choose them: orbits would be searched twice."""
+    kept_once("orbits", tmp_path / "k")
+    colour = Orbits._colour
+    monkeypatch.setattr(Orbits, "_colour", lambda *given: -colour(*given))
+    with pytest.raises(Damaged, match="represented by other states"):
+        Kept("orbits", HARMED["orbits"].ir, tmp_path / "k")
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [("version", "another version of refute"), ("computer", "another kind of computer")],
@@ -258,10 +299,16 @@ MODEL = TwoPhase.build(RM=7)
 
 
 def judged(
-    place: Path, seconds: float, engine: str = "native", found: Any = None, model: Any = MODEL
+    place: Path,
+    seconds: float,
+    engine: str = "native",
+    found: Any = None,
+    model: Any = MODEL,
+    symmetry: bool = False,
 ) -> Evidence:
     (claim,) = [c for c in model.claims() if c.statement.params["prop"] == "agreement"]
-    checker = ModelChecker(Choice(engine, checkpoint=str(place), every_s=0.05))
+    choice = Choice(engine, symmetry=symmetry, checkpoint=str(place), every_s=0.05)
+    checker = ModelChecker(choice)
     budget = Budget(cpu_s=seconds, wall_s=60.0)
     (evidence,) = check(claim, budget, model.site(), engines=lambda _: (checker,), found=found)
     return evidence
@@ -277,6 +324,19 @@ def test_a_budget_that_ends_is_no_loss(tmp_path: Path) -> None:
         judged(tmp_path, 60.0)
     more = judged(tmp_path, 2.0, "plain")
     assert more.tried > cut.tried and f"({cut.tried} of them from a checkpoint)" in more.scope.text
+
+
+def test_orbits_are_gone_on_from_and_are_no_states(tmp_path: Path) -> None:
+    model = TwoPhase.build(RM=9)
+    cut = judged(tmp_path, 1.0, "plain", model=model, symmetry=True)
+    assert cut.verdict is Verdict.UNKNOWN and "goes on from" in cut.reason
+    with pytest.raises(UsageError, match="up to permutations of RM, and this one is of all"):
+        judged(tmp_path, 1.0, "plain", model=model)
+    more = judged(tmp_path, 2.0, "plain", model=model, symmetry=True)
+    assert cut.tried < more.tried < 2262
+    assert f"{more.tried} orbits ({cut.tried} of them from a checkpoint)" in more.scope.text
+    (place,) = tmp_path.iterdir()
+    assert '"text":"RM"' in (place / "head").read_text().replace(" ", "")
 
 
 def test_an_interrupt_keeps_what_is_known(tmp_path: Path) -> None:

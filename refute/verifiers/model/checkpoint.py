@@ -38,7 +38,8 @@ _SAME = {
     "spec": "of another specification: the machine was changed since, or is another",
     "constants": "of other constants",
     "version": "of another version of refute",
-    "computer": "of another kind of computer",
+    "computer": "of another kind of computer or Python",
+    "symmetry": "of a search up to other permutations",
     "how": "of a search with other options",
 }
 
@@ -171,6 +172,9 @@ class Checkpoint:
             raise _refused(self.directory, _SAME["version"])
         for name, problem in _SAME.items():
             if not plain.same(head["about"].get(name), self.about.get(name)):
+                was, now = (about.get(name) for about in (head["about"], self.about))
+                if name == "symmetry" and not (was and now):
+                    raise _of_others(self.directory, was)
                 raise _refused(self.directory, problem)
         return head
 
@@ -215,8 +219,8 @@ def version() -> str:
 
 
 def computer() -> str:
-    """What the layout of numbers in memory depends on."""
-    return f"{platform.machine()} {sys.byteorder}"
+    """What the layout of numbers in memory depends on, and what the hashes of orbits do."""
+    return f"{platform.machine()} {sys.byteorder} {sys.implementation.cache_tag}"
 
 
 def _digest(text: str) -> str:
@@ -234,10 +238,22 @@ def _make_private(directory: Path) -> None:
         raise _refused(directory, "where others may write, and who can write it can forge verdicts")
 
 
-def _refused(directory: Path, problem: str) -> UsageError:
+def _refused(directory: Path, problem: str, first: str = "") -> UsageError:
+    """first: what may be done before anything else."""
     return UsageError(
         f"the checkpoint in {directory} is {problem}",
         thing="--checkpoint",
         value=str(directory),
-        next_step="give another directory, or delete this one to search from the start",
+        next_step=f"{first}give another directory, or delete this one to search from the start",
     )
+
+
+def _of_others(directory: Path, symmetry: Plain) -> UsageError:
+    """One of the two searches is of all states. symmetry: of the one in the checkpoint."""
+    if symmetry:
+        said = (
+            f"of a search up to permutations of {symmetry['text']}, and this one is of all states"
+        )
+        return _refused(directory, said, "go on with --symmetry, ")
+    said = "of a search of all states, and this one is up to permutations"
+    return _refused(directory, said, "go on without --symmetry, ")

@@ -29,6 +29,6 @@ class Choice:
     every_s: float = 60.0
 
     def kept(self) -> dict[str, object]:
-        """What a search must have in common with its checkpoint."""
-        free = ("engine", "checkpoint", "every_s", "walks", "depth")
+        """What a search must have in common with its checkpoint, besides the permutations."""
+        free = ("engine", "checkpoint", "every_s", "walks", "depth", "symmetry")
         return {n: v for n, v in dataclasses.asdict(self).items() if n not in free}

@@ -151,7 +151,7 @@ class ModelChecker:
 
         constants = claim.statement.params["constants"]
         with (
-            checkpoint_of(self.choice, claim.subject, constants, data) as kept,
+            checkpoint_of(self.choice, claim.subject, constants, data, symmetry) as kept,
             _worker(budget, kept) as worker,
         ):
             exploration = Exploration(

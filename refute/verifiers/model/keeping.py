@@ -6,19 +6,22 @@ row of numbers of such lines, and so is the step that led to it. Reading them ba
 
 from __future__ import annotations
 
+import itertools
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from refute.plain import Plain
 from refute.specs.machine.values import pack_value, unpack_value
 from refute.verifiers.model.compiled import State
+from refute.verifiers.model.reduced import ReducedSearch
 from refute.verifiers.model.search import Hit, Link, Search
 from refute.verifiers.model.streams import Damaged, Stream, Streams
 
-_ROWS, _VALUES, _OUTSIDE, _ = range(4)
+_ROWS, _VALUES, _OUTSIDE, _ORBITS = range(4)
 _NOBODY = 2**32 - 1
+_PROBES = 64  # orbits of a checkpoint that are computed again
 _COUNTS = ("generated", "depth", "level_end", "at", "raised", "finished")
 
 
@@ -63,10 +66,14 @@ class Keeper:
             outside.extend(self._row(state))
         self.streams.streams[_ROWS].append(rows.tobytes())
         self.streams.streams[_OUTSIDE].append(outside.tobytes())
+        self._append_more()
         self.streams.streams[_VALUES].append("".join(self._lines).encode())
         self._kept, self._outside = len(search.states), set(search.outside)
         whole.append(json.dumps(self._rest()).encode())
         return ""
+
+    def _append_more(self) -> None:
+        """Write what a kind of search has besides."""
 
     def _row(self, state: State) -> list[int]:
         return [self._number(slot, value) for slot, value in enumerate(state)]
@@ -98,7 +105,7 @@ class Keeper:
             values.append(unpack_value(packed))
             key = tuple(slot) if type(slot) is list else slot
             self._numbers[key, values[-1]] = len(values) - 1
-        self._fill(values, array("I", read[_ROWS]), array("I", read[_OUTSIDE]))
+        self._fill(values, read, rest)
         search = self.search
         for name in _COUNTS:
             setattr(search, name, rest[name])
@@ -107,25 +114,73 @@ class Keeper:
         search.fired = {name: _unpacked(hit) for name, hit in rest["fired"].items()}
         return True
 
-    def _fill(self, values: list[Any], rows: array[int], outside: array[int]) -> None:
-        search, width = self.search, self._width
+    def _fill(self, values: list[Any], read: Sequence[bytes], rest: dict[str, Plain]) -> None:
+        search, width, rows = self.search, self._width, array("I", read[_ROWS])
         search.states, search.links = [], []
         for at in range(0, len(rows), width + 3):
             *state, parent, instance, choices = rows[at : at + width + 3]
             search.states.append(tuple(values[n] for n in state))
             search.links.append((_signed(parent), _signed(instance), values[choices]))
-        search.outside = {
-            tuple(values[n] for n in outside[at : at + width])
-            for at in range(0, len(outside), width)
-        }
+        search.outside = set(self._states(values, read[_OUTSIDE]))
         search.numbers = {state: at for at, state in enumerate(search.states)}
         if len(search.numbers) != len(search.states):
             raise Damaged("a state is in it twice")
         self._kept, self._outside = len(search.states), set(search.outside)
 
+    def _states(self, values: list[Any], rows: bytes) -> Iterator[State]:
+        numbers, width = array("I", rows), self._width
+        for at in range(0, len(numbers), width):
+            yield tuple(values[n] for n in numbers[at : at + width])
+
+
+class OrbitKeeper(Keeper):
+    """One search up to permutations. Besides its states, what stands for each orbit is written.
+
+    Read back, some of these are computed again: which state stands for an orbit has to be what it
+    was, or orbits that were met would be searched once more.
+    """
+
+    def __init__(self, search: ReducedSearch, fds: Sequence[int]) -> None:
+        super().__init__(search, fds)
+        self.reduced = search
+        self._met = 0  # orbits that are written
+
+    def save(self) -> Plain:
+        """As of any search. Raises OSError."""
+        before = self._met
+        try:
+            return super().save()
+        except OSError:
+            self._met = before
+            raise
+
+    def _append_more(self) -> None:
+        rows = array("I")
+        for state in itertools.islice(self.reduced.met, self._met, None):
+            rows.extend(self._row(state))
+        self.streams.streams[_ORBITS].append(rows.tobytes())
+        self._met = len(self.reduced.met)
+
+    def _rest(self) -> dict[str, Plain]:
+        return {**super()._rest(), "whole": self.reduced.whole}
+
+    def _fill(self, values: list[Any], read: Sequence[bytes], rest: dict[str, Plain]) -> None:
+        super()._fill(values, read, rest)
+        search = self.reduced
+        search.met = dict.fromkeys(self._states(values, read[_ORBITS]))
+        search.whole = rest["whole"]
+        self._met = len(search.met)
+        if len(search.met) != len(search.states) + len(search.outside):
+            raise Damaged("its orbits are not as many as its states")
+        for state in search.states[:: max(1, len(search.states) // _PROBES)]:
+            if search.orbits.least(state).state not in search.met:
+                raise Damaged("its orbits are represented by other states")
+
 
 def open_keeper(search: Search, fds: Sequence[int]) -> Keeper:
     """What keeps this search in these descriptors; runs in the search's worker."""
+    if isinstance(search, ReducedSearch):
+        return OrbitKeeper(search, fds)
     return Keeper(search, fds)
 
 

@@ -19,7 +19,7 @@ class ReducedSearch(Search):
 
     def __init__(self, ir: MachineIR) -> None:
         self.orbits = Orbits(ir, symmetry_of(ir))
-        self.met: set[State] = set()
+        self.met: dict[State, None] = {}  # in the order that they were met
         self.whole = 0
         super().__init__(ir)
 
@@ -29,7 +29,7 @@ class ReducedSearch(Search):
         least = self.orbits.least(state)
         if least.state in self.met:
             return
-        self.met.add(least.state)
+        self.met[least.state] = None
         super()._meet(state, link)
         if state in self.numbers:
             self.whole += least.size

@@ -12,6 +12,7 @@ from refute.budget import Clock
 from refute.errors import UsageError
 from refute.plain import Plain
 from refute.sandbox import Handle, Outcome, Worker
+from refute.specs.machine.symmetry import Symmetry
 from refute.verifiers.model.checkpoint import Checkpoint, directory_for
 from refute.verifiers.model.choice import Choice
 
@@ -24,14 +25,28 @@ PATIENCE_S = 600.0  # for reading or writing one, besides what is left of the bu
 
 @contextlib.contextmanager
 def checkpoint_of(
-    choice: Choice, subject: str, constants: Mapping[str, int], data: Plain
+    choice: Choice,
+    subject: str,
+    constants: Mapping[str, int],
+    data: Plain,
+    symmetry: Symmetry | None = None,
 ) -> Iterator[Checkpoint | None]:
-    """The checkpoint of the search of this machine, if one is wanted. Raises UsageError."""
+    """The checkpoint of the search of this machine, if one is wanted. Raises UsageError.
+
+    symmetry: the permutations that it is searched up to; None for all of its states.
+    """
     if not choice.checkpoint or choice.walks:
         yield None
         return
     directory = directory_for(Path(choice.checkpoint), subject, constants)
-    about = {"machine": subject, "constants": dict(constants), "spec": plain.digest(data)}
+    about: dict[str, Plain] = {
+        "machine": subject,
+        "constants": dict(constants),
+        "spec": plain.digest(data),
+    }
+    if symmetry is not None:
+        groups = [[f"{a.kind}({a.i})" for a in group] for group in symmetry.classes]
+        about["symmetry"] = {"text": symmetry.text, "classes": groups}
     with Checkpoint(directory, {**about, "how": choice.kept()}, choice.every_s) as found:
         yield found
 

@@ -24,13 +24,17 @@ from refute.verifiers.model.native.search import (
 class HashedSearch(NativeSearch):
     """As a native search; runs in a worker."""
 
+    def __init__(self, ir: MachineIR, library: Library, memory: int, cores: int) -> None:
+        super().__init__(ir, library, memory, cores)
+        self.hashed = self.layout.words > 1
+
     def statistics(self) -> dict[str, Plain]:
         """As of any search; hashed: states were told apart by hashes alone."""
-        return {**super().statistics(), "hashed": self.layout.words > 1}
+        return {**super().statistics(), "hashed": self.hashed}
 
     def states_to(self, number: int) -> list[State]:
         """The states from a start to the one with this number."""
-        if self.layout.words == 1:
+        if not self.hashed:
             return super().states_to(number)
         wanted: list[int] = []
         while number != NOBODY:

@@ -11,7 +11,6 @@ import ctypes
 from collections.abc import Iterator, Sequence
 
 from refute.plain import Plain
-from refute.verifiers.model.native.hashed import HashedSearch
 from refute.verifiers.model.native.search import NativeSearch
 from refute.verifiers.model.streams import Damaged, Stream, Streams
 
@@ -26,7 +25,7 @@ class Keeper:
     def __init__(self, search: NativeSearch, fds: Sequence[int]) -> None:
         self.c = search.library.c
         self.words = search.library.words
-        self.hashed = isinstance(search, HashedSearch) and self.words > 1
+        self.hashed = search.hashed
         self.streams = Streams(fds)
         self._kept = [0, 0]  # states inside and outside that are in the streams
         self.c.rf_kept_size.restype = ctypes.c_ulonglong

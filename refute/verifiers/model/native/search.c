@@ -815,6 +815,7 @@ U rf_state(U number, U *out)
 /* All of a search but its states, between two calls of rf_advance. */
 typedef struct {
     U total, outside, cursor, level_end, depth, generated, raised, expanded, zero_seen, freed, spares;
+    U whole;
     U spare[2 * MAX_THREADS][2], ran[RAN + 1];
     Hit hits[PROPERTIES + 2], fires[NAMES];
 } Kept;
@@ -834,6 +835,7 @@ int rf_keep(Kept *k)
     for (int at = 0; at < thread_count; at++) {
         Thread *t = &threads[at];
         k->generated += t->generated; k->raised += t->raised; k->expanded += t->expanded;
+        k->whole += t->whole;
         for (int word = 0; word < RAN; word++) k->ran[word] |= t->ran[word];
         if (t->next == t->end) continue;
         k->spare[k->spares][0] = t->next;
@@ -856,7 +858,7 @@ int rf_restore(const Kept *k)
     total = k->total; outside = k->outside; spares = k->spares; spare_at = 0;
     memcpy(spare, k->spare, sizeof spare);
     threads[0].generated = k->generated; threads[0].raised = k->raised;
-    threads[0].expanded = k->expanded;
+    threads[0].expanded = k->expanded; threads[0].whole = k->whole;
     memcpy(threads[0].ran, k->ran, sizeof k->ran);
     memcpy(hits, k->hits, sizeof hits);
     memcpy(fires, k->fires, sizeof fires);

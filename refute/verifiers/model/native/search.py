@@ -100,6 +100,7 @@ class NativeSearch:
             self.layout: Layout = layout_of(ir)
         self.library = library
         self.names = step_names(ir)
+        self.hashed = False  # only hashes of states are kept once their level was expanded
         self._machine: Compiled | None = None
         self.opened = library.open(max(memory - RESERVE, memory // 4), cores)
 
