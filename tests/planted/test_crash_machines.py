@@ -11,11 +11,26 @@ from typing import Any, Self
 
 import pytest
 
-from refute.machine import Machine, Model, Steps, recover
+from refute.errors import Unsupported
+from refute.machine import (
+    Formula,
+    Machine,
+    Model,
+    Steps,
+    Var,
+    action,
+    eventually_always,
+    infinitely_often,
+    recover,
+    temporal,
+    var,
+)
 from refute.specs.library.redo_log import Page, RedoLog
 from refute.specs.library.write_ahead_log import WriteAheadLog
 from refute.specs.machine.play import Play
 from refute.verifiers.model.confirm import Confirm
+from refute.verifiers.model.lasso import not_a_witness
+from refute.verifiers.model.liveness import Liveness
 from refute.verifiers.model.search import Search
 from refute.verifiers.model.walking import walked
 
@@ -108,3 +123,75 @@ def test_the_redo_log_is_right_whenever_a_recovery_has_ended() -> None:
     search = searched(RedoLog.build(Page=3))
     assert set(search.report()["hits"]) == {"torn"}
     assert search.report()["silent"] == []
+
+
+class Returns(Machine, crashes=True):
+    """Sound: a crash leaves it down, and a recovery that is treated fairly brings it up."""
+
+    up: Var[bool] = var(False, volatile=True)
+    tried: Var[bool] = var(False)
+
+    @recover(fair="weak")
+    def come_up(self) -> Steps[Self]:
+        self.up = True
+        self = yield
+
+    @action
+    def start(self) -> None:
+        self.up = True
+        self.tried = True
+
+    @temporal
+    def comes_back(self) -> Formula:
+        """It is up again and again, or was never brought up by anybody and never crashed."""
+        return infinitely_often(lambda: self.up) | eventually_always(lambda: not self.tried)
+
+
+class Stays(Returns):
+    """Planted: nothing says that the recovery goes on."""
+
+    @recover
+    def come_up(self) -> Steps[Self]:
+        self.up = True
+        self = yield
+
+
+class Halfway(Returns):
+    """Planted: whenever it was half done, the next crash came; which is fair."""
+
+    @recover(fair="weak")
+    def come_up(self) -> Steps[Self]:
+        self.tried = not self.tried
+        self = yield
+        self.up = True
+
+
+def judged(model: Model) -> Liveness:
+    liveness = Liveness(model.ir)
+    while not liveness.advance(5.0)["finished"]:
+        pass
+    return liveness
+
+
+def test_a_recovery_that_is_fair_ends_unless_crashes_go_on() -> None:
+    assert judged(Returns.build()).hits == {}
+    for machine, steps in ((Stays, ["start", "crash"]), (Halfway, ["crash", "come_up"])):
+        liveness = judged(machine.build())
+        trace: Any = liveness.hits["comes_back"]
+        assert [s["do"] for s in trace["case"]["steps"]][: len(steps)] == steps
+        assert not_a_witness(liveness.ir.to_plain(), trace["case"]) == ""
+        assert Play(machine, {}, trace["case"]).judge()["broke"] is True
+        assert "crash" not in trace["why"]
+
+
+class Atomic(Machine, crashes=True):
+    up: Var[bool] = var(False)
+
+    @recover(fair="weak")
+    def come_up(self) -> None:
+        self.up = True
+
+
+def test_a_recovery_without_steps_is_neither_fair_nor_unfair() -> None:
+    with pytest.raises(Unsupported, match="the fairness of come_up, which is a part of the crash"):
+        Atomic.build()

@@ -156,6 +156,9 @@ class FrontEnd(Declared):
             if given not in ("weak", "strong"):
                 what = f"the fairness {given!r} of {name}"
                 raise self.refuse(function, what, 'fair="weak" or fair="strong"')
+        if named and mark.kind == "recover" and not inspect.isgeneratorfunction(function):
+            what = f"the fairness of {name}, which is a part of the crash,"
+            raise self.refuse(function, what, "@recover, or steps: -> Steps[Self], with yields")
 
     def ir(self) -> MachineIR:
         """The machine's IR, everything resolved."""
@@ -364,6 +367,6 @@ class FrontEnd(Declared):
         return Property(self.name(function, claimed=True), kind, params, predicate, line)
 
 
-def translate(cls: type, constants: Mapping[str, int]) -> MachineIR:
+def translate(cls: type, constants: Mapping[str, int | str]) -> MachineIR:
     """The IR of a machine class under these constants. Raises Unsupported, UsageError."""
     return FrontEnd(cls, constants).ir()

@@ -113,12 +113,23 @@ def constraint(function: F) -> F:
     return _marking(Mark("constraint"), function)  # type: ignore[no-any-return]
 
 
-def recover(function: F) -> F:
+@overload
+def recover(function: F, /) -> F:
+    """`@recover`."""
+
+
+@overload
+def recover(*, fair: str = "") -> _Decorator:
+    """`@recover(fair="weak")`."""
+
+
+def recover(function: F | None = None, /, *, fair: str = "") -> Any:
     """What runs right after a crash, in the same step; of a machine with `crashes=True`.
 
-    With `self = yield` inside it takes steps, and the next crash may come before its end.
+    With `self = yield` inside it takes steps, and the next crash may come before its end. fair: of
+    these steps, "weak" or "strong".
     """
-    return _marking(Mark("recover"), function)  # type: ignore[no-any-return]
+    return _marking(Mark("recover", fair), function)
 
 
 def observe(function: F) -> F:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from refute.plain import Plain
-from refute.specs.machine.ir import MachineIR, Temporal
+from refute.specs.machine.channels import LOSE
+from refute.specs.machine.ir import CRASH, MachineIR, Temporal
 from refute.specs.machine.values import pack_value, text
 from refute.verifiers.model.compiled import Compiled, Instance, State, StepRaised, expand
 from refute.verifiers.model.trace import Trace, trace_of
@@ -60,7 +61,14 @@ class Telling:
         able = sorted({i.name for i in self._able(states[-1])})
         if not able:
             return "of a run that ends here"
-        return f"if nothing happens any more: fails by stuttering, add fair= to {', '.join(able)}"
+        mine = [name for name in able if not self._befalls(name)]
+        hint = f", add fair= to {', '.join(mine)}" if mine else ""
+        return f"if nothing happens any more: fails by stuttering{hint}"
+
+    def _befalls(self, name: str) -> bool:
+        """Whether a step is no method: a crash, or the loss of a message."""
+        part, _, last = name.rpartition(".")
+        return (last == CRASH and bool(part or self.ir.crashes)) or (bool(part) and last == LOSE)
 
     def _able(self, state: State) -> Iterator[Instance]:
         for instance in self.machine.instances:
