@@ -22,6 +22,8 @@ from refute.errors import UsageError
 from refute.frozen import frozen
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
+from refute.sandbox import Limits
+from refute.sandbox.spares import Spares
 from refute.sandbox.zygote import zygote_of
 from refute.site import Site
 from refute.specs.machine.settings import parse_settings
@@ -29,6 +31,7 @@ from refute.verifiers import Verifier
 from refute.verifiers.model.choice import ENGINES, Choice
 from refute.verifiers.registry import engines_for, load
 
+WORKERS = 2  # that search a machine at once
 BUILDER = "refute.verifiers.model.native.building:Builder"
 EXAMPLES = """
 refute check examples/journalfs/rename_spec.py
@@ -108,13 +111,20 @@ def run(argv: Sequence[str]) -> int:
     path, name = split_target(parsed.target)
     place = place_of(path)
     roots = place.roots(read_config(place.tree).roots)
-    claims = claims_of(place, roots, name, parse_settings(parsed.settings))
     progress = progress_line(sys.stderr)
     site = Site(place.tree, place.tree, roots)
-    record = judge(claims, site, parsed.budget, progress, engines_as(parsed.choice))
+    with _spares(parsed) as spares:
+        claims = claims_of(place, roots, name, parse_settings(parsed.settings), spares.start)
+        record = judge(claims, site, parsed.budget, progress, engines_as(parsed.choice))
     progress("")
     parsed.outputs.write(record, save(record, place, roots))
     return record.exit_code
+
+
+def _spares(options: Options) -> Spares:
+    """For the two engines that will search a machine, where they start at once."""
+    ahead = zygote_of(0) is not None and not options.choice.checkpoint
+    return Spares(Limits.from_budget(options.budget), WORKERS if ahead else 0)
 
 
 def _options(given: argparse.Namespace) -> Options:

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from refute.sandbox.zygote import prepare
 
-# What workers load for machines: to read their files, to search, to play and judge traces.
-FOR_MACHINES = (
-    "refute.specs.machine.loading",
-    "refute.claim_modules",
+# What workers load for machines: to read their files and play traces; to search and judge.
+FOR_MACHINES = ("refute.specs.machine.loading", "refute.claim_modules")
+FOR_SEARCHES = (
     "refute.verifiers.model.search",
     "refute.verifiers.model.confirm",
     "refute.verifiers.model.liveness",
@@ -28,7 +27,7 @@ _LARGEST = 2**20
 def start_early(arguments: Sequence[str]) -> None:
     """Start a zygote if one of these arguments is a file of machines, `FILE[:NAME]`."""
     if any(_MARK in _text(argument) for argument in arguments):
-        prepare(FOR_MACHINES)
+        prepare(FOR_MACHINES, later=FOR_SEARCHES)
 
 
 def _text(argument: str) -> bytes:

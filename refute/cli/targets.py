@@ -8,7 +8,7 @@ for alone while another one in the file lacks a size.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from refute.claim import Claim
 from refute.cli.place import Place
@@ -19,13 +19,21 @@ from refute.specs.machine.asking import machines_of, opened
 
 
 def claims_of(
-    place: Place, roots: Sequence[str], name: str, settings: Mapping[str, Sequence[int]]
+    place: Place,
+    roots: Sequence[str],
+    name: str,
+    settings: Mapping[str, Sequence[int]],
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Claim]:
-    """The claims to judge. Raises UsageError when NAME or a constant fits nothing in the file."""
+    """The claims to judge. Raises UsageError when NAME or a constant fits nothing in the file.
+
+    meanwhile: begins what can be done while the worker reads the file.
+    """
     classes = _classes(place)
     machine = name if name in classes else ""
     file = place.tree / place.file
     with opened(file, place.tree, roots) as module:
+        meanwhile()
         # The claims first: what that has loaded is then the module that the machines are in.
         loaded = None if machine else load_in(module.worker, roots, [place.file])
         made = machines_of(module, settings, machine).claims if classes else ()

@@ -1,7 +1,8 @@
 """Breeding: the loop of a zygote, which forks supervisors and never runs code of a tree.
 
 Requests come as JSON on a socket that keeps their boundaries, with the descriptors that a new
-supervisor is to have. The loop ends when its owner closes the other end.
+supervisor is to have. Between them it loads what later workers will want. The loop ends when its
+owner closes the other end.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 from collections.abc import Sequence
@@ -25,20 +27,29 @@ _HIGH = 300  # descriptors that came are moved from here up, out of the way of t
 def breed(fd: int) -> tuple[int, int]:
     """Serve requests; returns in every fork, with its control and wire descriptors."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # what is loaded stays; a fork collects again
     owner = socket.socket(fileno=fd)
+    later: list[str] = []
     while True:
+        if later and not select.select([owner], [], [], 0)[0]:
+            _load(later.pop(0))
+            continue
         data, fds, _, _ = socket.recv_fds(owner, _LARGEST, _MOST_FDS)
         if not data:
             os._exit(0)
         request = json.loads(data)
         about = request["about"]
         if request["what"] == "preload":
-            _preload(about)
+            for name in about["first"]:
+                _load(name)
+            later += about["later"]
         elif request["what"] == "reap":
             _answer(owner, request, _reaped(about))
         else:
+            gc.freeze()  # a collection in a fork then leaves these pages shared
             pid = os.fork()
             if pid == 0:
+                gc.enable()
                 owner.close()
                 return _adopt(fds, about)
             descriptor = os.pidfd_open(pid)
@@ -55,13 +66,9 @@ def _answer(
         socket.send_fds(owner, [data.encode("ascii")], list(fds))
 
 
-def _preload(modules: Sequence[str]) -> None:
-    gc.disable()
-    for name in modules:
-        with contextlib.suppress(Exception):  # the worker that needs it says what is wrong
-            importlib.import_module(name)
-    gc.freeze()  # a collection in a fork then leaves these pages shared
-    gc.enable()
+def _load(name: str) -> None:
+    with contextlib.suppress(Exception):  # the worker that needs it says what is wrong
+        importlib.import_module(name)
 
 
 def _reaped(pid: int) -> dict[str, Any]:

@@ -106,10 +106,13 @@ class Zygote:
                 start_new_session=True,
             )
 
-    def preload(self, modules: Sequence[str]) -> None:
-        """Have it import these modules of refute; does not wait for that. Raises Gone."""
+    def preload(self, first: Sequence[str], later: Sequence[str]) -> None:
+        """Have it import these modules of refute; does not wait for that. Raises Gone.
+
+        first: before it forks. later: while it has nothing else to do.
+        """
         with self._lock:
-            self._send("preload", list(modules))
+            self._send("preload", {"first": list(first), "later": list(later)})
 
     def fork(self, control: int, wire: int, output: int, fds: Sequence[int]) -> tuple[int, int]:
         """The pid of a new supervisor, and a descriptor of it; see `launch`. Raises Gone."""
@@ -169,22 +172,27 @@ class Zygote:
 
 
 _zygotes: dict[int, Zygote] = {}
-_modules: list[str] = []
+_first: list[str] = []
+_later: list[str] = []
 
 
-def prepare(modules: Sequence[str] = (), hash_seeds: Sequence[int] = (0,)) -> None:
+def prepare(
+    first: Sequence[str] = (), hash_seeds: Sequence[int] = (0,), later: Sequence[str] = ()
+) -> None:
     """From now on, fork this process's workers of these hash seeds.
 
-    modules: of refute, that workers will want. Returns before they are loaded.
+    first: modules of refute that the first worker will want; later: others. Returns before they
+    are loaded.
     """
     if not hasattr(signal, "pidfd_send_signal") or not hasattr(os, "pidfd_open"):
         return  # neither Linux 5.3 nor later
-    _modules.extend(modules)
+    _first.extend(first)
+    _later.extend(later)
     for seed in hash_seeds:
         if seed not in _zygotes:
             with contextlib.suppress(OSError, Gone):
                 _zygotes[seed] = Zygote(seed)
-                _zygotes[seed].preload(_modules)
+                _zygotes[seed].preload(_first, _later)
 
 
 def prepare_also(hash_seed: int) -> None:

@@ -323,7 +323,7 @@ def test_a_call_that_sleeps_is_not_starved(tmp_path: Path) -> None:
 
 @pytest.fixture
 def zygote() -> Iterator[Zygote]:
-    prepare(("refute.specs.machine.loading", "refute.no.such.module"))
+    prepare(("refute.no.such.module",), later=("refute.specs.machine.loading", "refute.nor.this"))
     made = zygote_of(0)
     assert made is not None
     yield made

@@ -18,6 +18,7 @@ from refute.budget import Budget, Clock
 from refute.errors import RefuteError
 from refute.plain import Plain
 from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
+from refute.sandbox.spares import spare
 from refute.verifiers import Progress
 from refute.verifiers.patience import patience
 
@@ -123,7 +124,8 @@ class Second:
 
 def open_blank(limits: Limits, fds: Sequence[int] = ()) -> Worker:
     """A worker that holds nothing of any tree. Raises SandboxError."""
-    return open_worker(Path(os.sep), (), (".",), limits, fds=fds)
+    ready = None if fds else spare(limits)
+    return ready or open_worker(Path(os.sep), (), (".",), limits, fds=fds)
 
 
 def usable_cores() -> int:
