@@ -110,6 +110,7 @@ def run(argv: Sequence[str]) -> int:
             load(BUILDER)
     path, name = split_target(parsed.target)
     place = place_of(path)
+    parsed.outputs.spare(_taken(place, parsed.choice))
     roots = place.roots(read_config(place.tree).roots)
     progress = progress_line(sys.stderr)
     site = Site(place.tree, place.tree, roots)
@@ -159,6 +160,17 @@ def _refuse_contradictions(given: argparse.Namespace) -> None:
     ):
         if there and other:
             raise UsageError(f"{thing}: {why}", thing=thing, next_step="see `refute check --help`")
+
+
+def _taken(place: Place, choice: Choice) -> dict[str, str]:
+    """What the run reads or writes besides its documents."""
+    taken = {
+        str(place.tree / place.file): "the file that is checked",
+        str(place.tree / FOLDER): f"what is saved in {FOLDER}",
+    }
+    if choice.checkpoint:
+        taken[choice.checkpoint] = "what --checkpoint keeps"
+    return taken
 
 
 def engines_as(choice: Choice) -> EnginesFor:

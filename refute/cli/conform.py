@@ -6,7 +6,6 @@ of a tree is run in workers, whose modules are loaded when one is named.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import importlib
@@ -19,13 +18,13 @@ from typing import TextIO
 
 from refute.budget import parse_duration
 from refute.cli.conform_files import collect
-from refute.cli.output import check_target, write_document
+from refute.cli.output import check_targets, write_document
 from refute.cli.parsing import Parser, whole_number
 from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.report.conform import SHOWN, file_lines, json_text, summary
 from refute.verifiers.sql.conform_file import FileResult
-from refute.verifiers.sql.conform_run import SQLITE, Choice, ConformRun, run_files
+from refute.verifiers.sql.conform_run import SQLITE, STDIN, Choice, ConformRun, run_files
 
 ABOUT = """\
 Run sqllogictest files on an SQL engine.
@@ -64,9 +63,11 @@ def parser() -> Parser:
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     given = parser().read(argv)
-    targets = _targets(given)
+    targets = {o: t for o, t in (("--json", given.json), ("--junit", given.junit)) if t}
+    check_targets(list(targets.items()))  # wrong places are found before anything is read
     paths = collect(given.files)
-    _refuse_overwriting(targets, paths)
+    read = {path: f"the file {path}, which is run" for path in paths if path != STDIN}
+    check_targets(list(targets.items()), read)
     jobs = _number("--jobs", given.jobs, least=0) or os.cpu_count() or 1
     show = _number("--show", given.show, least=0)
     choice = _choice(given.engine, given.name, parse_duration(given.timeout))
@@ -162,31 +163,6 @@ def _junit_text(result: ConformRun) -> str:
 
 
 _RENDERERS: dict[str, Callable[[ConformRun], str]] = {"--json": json_text, "--junit": _junit_text}
-
-
-def _targets(given: argparse.Namespace) -> dict[str, str]:
-    """Option → where its document goes. Wrong places are found before anything is run."""
-    targets = {o: t for o, t in (("--json", given.json), ("--junit", given.junit)) if t}
-    if list(targets.values()).count("-") > 1:
-        raise UsageError("stdout can carry one document only", thing="output", value="-")
-    for option, target in targets.items():
-        check_target(option, target)
-    return targets
-
-
-def _refuse_overwriting(targets: dict[str, str], paths: Sequence[str]) -> None:
-    """Refuse a document that would replace a file that is run, or another document."""
-    taken = {os.path.realpath(path): f"the file {path}, which is run" for path in paths}
-    for option, target in targets.items():
-        place = os.path.realpath(target)
-        if target != "-" and place in taken:
-            raise UsageError(
-                f"{option} {target} would overwrite {taken[place]}",
-                thing=option,
-                value=target,
-                next_step="give another path",
-            )
-        taken[place] = f"what {option} writes"
 
 
 def _write(targets: dict[str, str], result: ConformRun) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from refute.budget import Budget
 from refute.cli.output import write_document
@@ -21,10 +21,11 @@ from refute.verifiers.model.second import open_blank
 EXPORTED = "refute.verifiers.model.exporting:exported"
 
 
-def write_itf(file: WitnessFile, tree: Path, target: str) -> None:
+def write_itf(file: WitnessFile, tree: Path, target: str, people: TextIO) -> None:
     """Write the trace's states to a file, or "-" for stdout. Raises UsageError, UnreadableInput.
 
     The states are those that the machine in `tree` passes; a trace it does not have is refused.
+    people: where to say that it was written.
     """
     case = _trace(file, "--itf")
     limits = Limits.from_budget(Budget())
@@ -39,14 +40,17 @@ def write_itf(file: WitnessFile, tree: Path, target: str) -> None:
             value=file.claim.name,
             next_step="check the machine again; it saves the traces of today",
         )
-    _write(target, itf_text(file.claim.name, file.case, case, told.value), "--itf")
+    _write(target, itf_text(file.claim.name, file.case, case, told.value), "--itf", people)
 
 
-def write_diagram(file: WitnessFile, target: str) -> None:
-    """Write the trace as a Mermaid sequence diagram to a file, or "-" for stdout."""
+def write_diagram(file: WitnessFile, target: str, people: TextIO) -> None:
+    """Write the trace as a Mermaid sequence diagram to a file, or "-" for stdout.
+
+    people: where to say that it was written. Raises UsageError, UnreadableInput.
+    """
     case = _trace(file, "--diagram")
     machine = file.claim.subject.rpartition(":")[2]
-    _write(target, diagram_text(machine, file.case, case), "--diagram")
+    _write(target, diagram_text(machine, file.case, case), "--diagram", people)
 
 
 def _trace(file: WitnessFile, option: str) -> Mapping[str, Any]:
@@ -65,7 +69,7 @@ def _trace(file: WitnessFile, option: str) -> Mapping[str, Any]:
     return max(cases, key=lambda case: len(case["steps"]))
 
 
-def _write(target: str, words: str, option: str) -> None:
+def _write(target: str, words: str, option: str, people: TextIO) -> None:
     write_document(option, target, words)
     if target != "-":
-        print(f"wrote {target}")
+        print(f"wrote {target}", file=people)

@@ -15,6 +15,7 @@ from refute.cli.place import project_of
 from refute.config import read_config
 from refute.errors import RefuteError
 from refute.gate.flow import gate
+from refute.ledger.store import LEDGER_NAME
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
 
@@ -49,6 +50,9 @@ def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     given = parser().read(argv)
     outputs = Outputs(given.json, given.sarif, given.junit)
+    tree = project_of(Path.cwd())
+    taken = {str(tree / p): f"what is kept in {p}" for p in (FOLDER, LEDGER_NAME)}
+    outputs.spare(taken | ({str(given.policy): "the policy"} if given.policy else {}))
     progress = progress_line(sys.stderr)
     record = gate(Path.cwd(), given.base, given.head, _budget(given), given.policy, progress)
     progress("")

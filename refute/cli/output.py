@@ -1,7 +1,9 @@
 """Where a run's renderings go: text for people, JSON, SARIF and JUnit to files or stdout.
 
-Targets are looked at before the work begins, so that a wrong path costs no minutes. When one of
-them is stdout, the text goes to stderr and stdout carries nothing else.
+Targets are looked at before the work begins, so that a wrong path costs no minutes. A file that is
+there is replaced only where it begins as an earlier document of the same kind: nothing that anybody
+wrote by hand is lost, nor what the run reads or saves. When one of them is stdout, the text goes to
+stderr and stdout carries nothing else.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TextIO, cast
 
 from refute.cli.parsing import path_text
@@ -30,7 +33,15 @@ RENDERERS = {
     "--sarif": "refute.report.sarif:sarif_text",
     "--junit": "refute.report.junit:junit_text",
 }
-BEGINS = {"--json": b"{", "--sarif": b"{", "--junit": b"<"}
+# option → how a document of it begins, and one of these is in its first LOOKED_AT bytes
+BEGINS: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
+    "--json": (b"{", (b'"schema": "refute.run/', b'"schema": "refute.conform/')),
+    "--sarif": (b"{", (b"sarif-schema-",)),
+    "--junit": (b"<", (b"<testsuite",)),
+    "--itf": (b"{", (b'"description": "by refute ',)),
+    "--diagram": (b"sequenceDiagram\n", (b"participant machine as ",)),
+}
+LOOKED_AT = 4096
 
 
 def renderer(option: str) -> Render:
@@ -48,19 +59,14 @@ class Outputs:
     junit: str | None = None
 
     def __post_init__(self) -> None:
-        targets = self._targets()
-        for option, target in targets:
-            check_target(option, target)
-        places = [os.path.realpath(target) if target != "-" else target for _, target in targets]
-        files = [place for place in places if place == "-" or not _special(place)]
-        twice = next((place for place in files if files.count(place) > 1), "")
-        if twice:
-            raise UsageError(
-                f"{'stdout' if twice == '-' else twice} can carry one document only",
-                thing="output",
-                value=twice,
-                next_step="give each of --json, --sarif, --junit a file of its own",
-            )
+        check_targets(self._targets())
+
+    def spare(self, taken: Mapping[str, str]) -> None:
+        """Raises UsageError where a document would replace what else the run reads or writes.
+
+        taken: files and directories, and what each is, in words.
+        """
+        check_targets(self._targets(), taken)
 
     def _targets(self) -> list[tuple[str, str]]:
         every = (("--json", self.json), ("--sarif", self.sarif), ("--junit", self.junit))
@@ -114,13 +120,53 @@ def _special(place: str) -> bool:
     return Path(place).exists() and not Path(place).is_file()
 
 
-def _begins(path: Path, first: bytes) -> bool:
-    """Whether a file is empty or begins as an earlier report would; also if it cannot be read."""
+def _replaceable(path: Path, option: str) -> bool:
+    """Whether a file is empty or begins as an earlier document; also if it cannot be read."""
+    first, marks = BEGINS[option]
     try:
         with path.open("rb") as file:
-            return file.read(1) in (b"", first)
+            head = file.read(LOOKED_AT)
     except OSError:
         return True
+    return not head or (head.startswith(first) and any(mark in head for mark in marks))
+
+
+def check_targets(
+    targets: Sequence[tuple[str, str]], taken: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Raises UsageError for places that cannot be written, or where something would be lost.
+
+    targets: option and path, or "-" for stdout. taken: files and directories that the run reads or
+    writes besides, and what each is, in words.
+    """
+    others = {os.path.realpath(path): what for path, what in taken.items()}
+    places: list[str] = []
+    for option, target in targets:
+        place = target if target == "-" else os.path.realpath(target)
+        what = "" if target == "-" else _lost(place, others)
+        if what:
+            raise UsageError(
+                f"{option} {target} would overwrite {what}",
+                thing=option,
+                value=target,
+                next_step="give another path",
+            )
+        check_target(option, target)
+        if place in places:
+            raise UsageError(
+                f"{'stdout' if place == '-' else place} can carry one document only",
+                thing="output",
+                value=place,
+                next_step=f"give {' and '.join(o for o, _ in targets)} a file each",
+            )
+        if place == "-" or not _special(place):
+            places.append(place)
+
+
+def _lost(place: str, others: Mapping[str, str]) -> str:
+    """What of the others a document at this place would replace, or lie in; "" for nothing."""
+    inside = [place, *map(str, Path(place).parents)]
+    return next((others[path] for path in inside if path in others), "")
 
 
 def check_target(option: str, target: str) -> None:
@@ -135,7 +181,7 @@ def check_target(option: str, target: str) -> None:
         problem = "lies in a directory that does not exist"
     elif path.exists() and not os.access(path, os.W_OK):
         problem = "cannot be written"
-    elif path.is_file() and not _begins(path, BEGINS[option]):
+    elif path.is_file() and not _replaceable(path, option):
         problem = "is a file with other content, which would be lost"
     if problem:
         raise UsageError(

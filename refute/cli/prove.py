@@ -88,6 +88,10 @@ def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     parsed = _options(parser().read(argv))
     groups = groups_of(parsed.targets)
+    for group in groups:
+        parsed.outputs.spare({str(group.place.tree / FOLDER): f"what is saved in {FOLDER}"})
+    for target in parsed.targets:
+        parsed.outputs.spare({str(split_target(target)[0]): "a file that is proved"})
     progress = progress_line(sys.stderr)
     done, files = _judge(groups, parsed.budget, progress)
     progress("")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from refute.claim import is_command
 from refute.cli.exports import write_diagram, write_itf
+from refute.cli.output import check_targets
 from refute.cli.parsing import Parser
 from refute.cli.printing import print_all
 from refute.cli.to_test import write_test
@@ -84,17 +85,35 @@ def run(argv: Sequence[str]) -> int:
     parsed = Options(given.witness, given.tree, given.to_test, given.json, given.itf, given.diagram)
     file = load(parsed.witness)
     tree = _tree(parsed)
-    if parsed.to_test:
-        path = write_test(file, tree, Path(parsed.to_test))
-        print(f"wrote {path}: it fails while the case breaks the claim; run it with pytest")
-        return EXIT_ESTABLISHED
-    if parsed.itf:
-        write_itf(file, tree, parsed.itf)
-    if parsed.diagram:
-        write_diagram(file, parsed.diagram)
-    if parsed.itf or parsed.diagram:
+    if _written(parsed, file, tree):
         return EXIT_ESTABLISHED
     return _report(file, play(file, tree), tree, parsed)
+
+
+def _written(parsed: Options, file: WitnessFile, tree: Path) -> bool:
+    """Write what is asked for instead of a replay; whether anything is. Raises UsageError."""
+    targets = [(o, t) for o, t in (("--itf", parsed.itf), ("--diagram", parsed.diagram)) if t]
+    if (targets or parsed.to_test) and parsed.json:
+        raise UsageError(
+            "--json: nothing is replayed where a trace or test is written",
+            thing="--json",
+            next_step="drop --json, or replay in a run of its own",
+        )
+    kept = {
+        str(tree / FOLDER): f"what is saved in {FOLDER}",
+        str(parsed.witness): "the witness file",
+    }
+    check_targets(targets, kept | ({parsed.to_test: "the test"} if parsed.to_test else {}))
+    people = sys.stderr if "-" in (parsed.itf, parsed.diagram) else sys.stdout
+    if parsed.to_test:
+        path = write_test(file, tree, Path(parsed.to_test))
+        words = f"wrote {path}: it fails while the case breaks the claim; run it with pytest"
+        print(words, file=people)
+    if parsed.itf:
+        write_itf(file, tree, parsed.itf, people)
+    if parsed.diagram:
+        write_diagram(file, parsed.diagram, people)
+    return bool(targets or parsed.to_test)
 
 
 def _tree(parsed: Options) -> Path:

@@ -235,8 +235,24 @@ def test_a_file_that_is_no_report_is_not_lost(tmp_path: Path) -> None:
     for option in ("json", "sarif", "junit"):
         with pytest.raises(UsageError, match="other content"):
             Outputs(**{option: str(spec)})
-    spec.write_text("{}")
+    for words in ("{}", '{"name": "a-package"}', '{"schema": "refute.witness/1"}', "<html></html>"):
+        spec.write_text(words)
+        for option in ("json", "sarif", "junit"):
+            with pytest.raises(UsageError, match="other content"):
+                Outputs(**{option: str(spec)})
+    spec.write_text("")
     Outputs(json=str(spec))
+
+
+def test_an_earlier_document_is_replaced(tmp_path: Path) -> None:
+    run = Run("check", "not established", 3, reasons=("x",))
+    for option in ("json", "sarif", "junit"):
+        target = str(tmp_path / option)
+        Outputs(**{option: target}).write(run, {})
+        Outputs(**{option: target}).write(run, {})
+        for other in {"json", "sarif", "junit"} - {option}:
+            with pytest.raises(UsageError, match="other content"):
+                Outputs(**{other: target})
 
 
 def test_json_on_stdout_sends_text_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:

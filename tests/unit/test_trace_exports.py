@@ -226,3 +226,48 @@ def test_what_cannot_be_exported(project: Path, capfd: pytest.CaptureFixture[str
     other.write_text(json.dumps(data))
     assert main(["replay", str(other), "--tree", str(project), "--diagram", "-"]) == 2
     assert "for traces of machines" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--itf {witness}", "--itf {witness} would overwrite the witness file"),
+        ("--diagram {witness}", "--diagram {witness} would overwrite the witness file"),
+        ("--itf {folder}/new.json", "would overwrite what is saved in .refute/witnesses"),
+        ("--itf {project}/door.py", "door.py: the path is a file with other content"),
+        ("--itf {project}/package.json", "package.json: the path is a file with other content"),
+        ("--diagram {project}/own.mmd", "own.mmd: the path is a file with other content"),
+        ("--itf {project}/x --diagram {project}/./x", "x can carry one document only"),
+        ("--itf - --diagram -", "stdout can carry one document only"),
+        ("--to-test {project}/t.py --itf {project}/t.py", "would overwrite the test"),
+        ("--to-test {witness}", "exists already"),
+        ("--itf - --json -", "--json: nothing is replayed where a trace or test is written"),
+        ("--itf {project}/none/x", "lies in a directory that does not exist"),
+    ],
+)
+def test_what_would_be_lost_is_refused(
+    arguments: str, words: str, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(witness(project, "few"))
+    (project / "package.json").write_text('{"name": "a", "description": "by hand"}')
+    (project / "own.mmd").write_text("sequenceDiagram\n    Alice->>Bob: hello\n")
+    before = file.read_bytes()
+    places = {"witness": str(file), "folder": str(file.parent), "project": str(project)}
+    assert main(["replay", str(file), *arguments.format(**places).split()]) == 2
+    assert words.format(**places) in capfd.readouterr().err
+    assert file.read_bytes() == before
+    assert sorted(p.name for p in file.parent.glob("new*")) == []
+
+
+def test_an_earlier_trace_is_replaced(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = witness(project, "few")
+    for option in ("--itf", "--diagram"):
+        target = project / f"again{option}"
+        assert main(["replay", file, option, str(target)]) == 0
+        first = target.read_bytes()
+        assert main(["replay", file, option, str(target)]) == 0
+        assert target.read_bytes() == first
+    capfd.readouterr()
+    assert main(["replay", file, "--itf", "-", "--diagram", str(project / "again--diagram")]) == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["vars"] and err.startswith("wrote ")

@@ -82,10 +82,27 @@ def refused(*arguments: str) -> str:
         ("--checkpoint-every 5s", "--checkpoint-every: no --checkpoint"),
         ("--json=", "argument --json: the path is empty"),
         ("--json x --sarif ./x", "x can carry one document only"),
+        ("--json spec.py", "--json spec.py: the path is a file with other content"),
         ("--set P=99999999999999", "P may have at most 1,000,000 members"),
     ],
 )
 def test_options_that_cannot_be(here: Path, arguments: str, words: str) -> None:
+    assert words in refused(*arguments.split(" "))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--json ./spec.py", "--json ./spec.py would overwrite the file that is checked"),
+        ("--sarif .refute/witnesses/w", "would overwrite what is saved in .refute/witnesses"),
+        ("--checkpoint kept --junit kept/m/head", "would overwrite what --checkpoint keeps"),
+    ],
+)
+def test_documents_replace_nothing_of_the_run(here: Path, arguments: str, words: str) -> None:
+    """Even where nothing is there yet, or what is there looks like an earlier document."""
+    (here / "spec.py").write_text("")
+    for folder in (".refute/witnesses", "kept/m"):
+        (here / folder).mkdir(parents=True)
     assert words in refused(*arguments.split(" "))
 
 
