@@ -21,6 +21,7 @@ import resource
 import shutil
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +42,11 @@ def batch(first: int) -> tuple[int, dict[str, int], dict[int, str], float]:
     with tempfile.TemporaryDirectory() as directory:
         os.environ["XDG_CACHE_HOME"] = directory
         real = first // BATCH % REAL == 0
-        counts, wrong = judged(Path(directory), range(first, first + BATCH), "" if real else tiny)
+        seeds = range(first, first + BATCH)
+        try:
+            counts, wrong = judged(Path(directory), seeds, "" if real else tiny)
+        except Exception:  # whatever stops a batch is a finding, and not the end of the others
+            counts, wrong = {}, {first: f"or one after it: {traceback.format_exc(limit=-3)}"}
     return first, counts, wrong, _cpu() - before
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from refute.specs.machine import types as t
-from refute.specs.machine.values import atom, domain, tag
+from refute.specs.machine.values import atom, cardinality, domain, tag
 from refute.verifiers.model.native.forms import ROOMS, Cramped, Unsuited, code_of, form, with_room
 from refute.verifiers.model.native.layout import (
     WORD,
@@ -172,3 +172,9 @@ def test_what_has_no_room_says_so() -> None:
         assert value_of(bits_of(many, t.SetOf(t.Int())), t.SetOf(t.Int())) == many
     with pytest.raises(Cramped):
         bits_of(2**40, t.Int())
+
+
+def test_nothing_together_with_something_unbounded_is_nothing() -> None:
+    nothing = t.Rec("R", (("never", t.NEVER), ("many", t.SeqOf(t.Int()))))
+    assert cardinality(nothing) == 0
+    assert domain(nothing) == domain(t.Tuple((t.SeqOf(t.Bool()), nothing))) == ()

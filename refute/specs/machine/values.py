@@ -95,7 +95,10 @@ def members(kind: Atoms) -> tuple[Atom, ...]:
 @functools.cache
 def domain(kind: Type) -> tuple[Value, ...]:
     """All values of a finite type in canonical order. Raises UsageError when it is not finite."""
-    if cardinality(kind) > MAX_DOMAIN:
+    size = cardinality(kind)
+    if size == 0:  # also of nothing together with something unbounded
+        return ()
+    if size > MAX_DOMAIN:
         raise UsageError(
             f"the type {show(kind)} has more than {MAX_DOMAIN} values",
             thing="type",
