@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from refute.budget import Budget, parse_duration, parse_size
 from refute.check import EnginesFor
+from refute.cli.ahead import begun_ahead
 from refute.cli.check_run import judge
 from refute.cli.output import Outputs, add_outputs, progress_line
 from refute.cli.parsing import Parser, count, path_text, whole_number
@@ -22,17 +23,12 @@ from refute.errors import UsageError
 from refute.frozen import frozen
 from refute.record import Run
 from refute.report.witness_file import FOLDER, save_all
-from refute.sandbox import Limits
-from refute.sandbox.spares import Spares
-from refute.sandbox.zygote import zygote_of
 from refute.site import Site
 from refute.specs.machine.settings import parse_settings
 from refute.verifiers import Verifier
 from refute.verifiers.model.choice import ENGINES, Choice
-from refute.verifiers.registry import engines_for, load
+from refute.verifiers.registry import engines_for
 
-WORKERS = 2  # that search a machine at once
-BUILDER = "refute.verifiers.model.native.building:Builder"
 EXAMPLES = """
 refute check examples/journalfs/rename_spec.py
 refute check spec.py:TwoPhase --set RM=3
@@ -104,28 +100,18 @@ def parser() -> Parser:
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     parsed = _options(parser().read(argv))
-    if zygote_of(0) is not None:  # still loading: what machines need can be loaded here meanwhile
-        engines_for("machine")
-        if parsed.choice.engine == "native":
-            load(BUILDER)
     path, name = split_target(parsed.target)
     place = place_of(path)
     parsed.outputs.spare(_taken(place, parsed.choice))
     roots = place.roots(read_config(place.tree).roots)
     progress = progress_line(sys.stderr)
     site = Site(place.tree, place.tree, roots)
-    with _spares(parsed) as spares:
-        claims = claims_of(place, roots, name, parse_settings(parsed.settings), spares.start)
+    with begun_ahead(parsed.budget, parsed.choice) as begin:
+        claims = claims_of(place, roots, name, parse_settings(parsed.settings), begin)
         record = judge(claims, site, parsed.budget, progress, engines_as(parsed.choice))
     progress("")
     parsed.outputs.write(record, save(record, place, roots))
     return record.exit_code
-
-
-def _spares(options: Options) -> Spares:
-    """For the two engines that will search a machine, where they start at once."""
-    ahead = zygote_of(0) is not None and not options.choice.checkpoint
-    return Spares(Limits.from_budget(options.budget), WORKERS if ahead else 0)
 
 
 def _options(given: argparse.Namespace) -> Options:
@@ -142,7 +128,7 @@ def _options(given: argparse.Namespace) -> Options:
         every_s=parse_duration(given.checkpoint_every or "60s"),
     )
     budget = Budget(given.cases, seconds, seconds, memory, given.seed)
-    outputs = Outputs(given.json, given.sarif, given.junit)
+    outputs = Outputs(given.json, given.sarif, given.junit, given.trace)
     return Options(given.target, tuple(given.settings), budget, choice, outputs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
+import sys
 import time
 from collections.abc import Sequence
 
@@ -23,6 +23,7 @@ DECISIONS = {
     EXIT_REFUTED: "refuted",
     EXIT_NOT_ESTABLISHED: "not established",
 }
+IMPLEMENTATIONS = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalPy"}
 INTERRUPTED = "interrupted before it was judged"
 
 
@@ -80,10 +81,12 @@ def record(
 def environment(evidence: Sequence[Evidence]) -> dict[str, str]:
     """What the verdicts depend on besides the code."""
     isolation = sorted({e.isolation for e in evidence if e.isolation})
-    system = os.uname()  # platform.platform() would start a program to ask
+    # Not by `platform`, which takes as long to load as all else that this needs, and asks programs.
+    system, (version, *_) = os.uname(), sys.version.split()
+    name = IMPLEMENTATIONS.get(sys.implementation.name, sys.implementation.name)
     return {
         "refute": __version__,
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "python": f"{name} {version}",
         "platform": f"{system.sysname}-{system.release}-{system.machine}",
         "isolation": "; ".join(isolation),
     }

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 import re
 import secrets
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ class WitnessFile:
 
 def of_witness(claim: Claim, witness: Witness, roots: Sequence[str]) -> WitnessFile:
     """The file for a witness against `claim`, found with these import roots."""
-    versions = (("refute", __version__), ("python", platform.python_version()))
+    versions = (("refute", __version__), ("python", sys.version.split()[0]))
     case = witness.counterexample
     return WitnessFile(claim, case, tuple(roots), witness.broke, witness.runs, versions)
 

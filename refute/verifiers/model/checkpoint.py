@@ -15,7 +15,6 @@ import fcntl
 import functools
 import hashlib
 import os
-import platform
 import sys
 import time
 from collections.abc import Mapping
@@ -220,7 +219,7 @@ def version() -> str:
 
 def computer() -> str:
     """What the layout of numbers in memory depends on, and what the hashes of orbits do."""
-    return f"{platform.machine()} {sys.byteorder} {sys.implementation.cache_tag}"
+    return f"{os.uname().machine} {sys.byteorder} {sys.implementation.cache_tag}"
 
 
 def _digest(text: str) -> str:

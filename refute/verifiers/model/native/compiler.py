@@ -14,7 +14,6 @@ import functools
 import hashlib
 import importlib.util
 import os
-import platform
 import shlex
 import shutil
 import signal
@@ -28,7 +27,8 @@ from pathlib import Path
 from refute.budget import GIB
 from refute.verifiers.model.native.forms import Unsuited
 
-_X86 = ("-mpopcnt",) if platform.machine() in ("x86_64", "AMD64") else ()  # all since 2008
+MACHINE = os.uname().machine
+_X86 = ("-mpopcnt",) if MACHINE in ("x86_64", "AMD64") else ()  # all since 2008
 FLAGS = ("-O2", "-std=gnu11", "-shared", "-fPIC", "-w", "-pthread", *_X86)
 QUICK = ("-O0", *FLAGS[1:])  # for tests, which compile more than they run
 _COMPILERS = ("cc", "gcc", "clang")
@@ -77,7 +77,7 @@ def _identity(command: Sequence[str]) -> str:
     """What tells one compiler from another without running it."""
     real = Path(command[0]).resolve()
     status = real.stat()
-    facts = (*command, real, status.st_size, status.st_mtime_ns, platform.machine())
+    facts = (*command, real, status.st_size, status.st_mtime_ns, MACHINE)
     return "\n".join(map(str, facts))
 
 
