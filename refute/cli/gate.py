@@ -49,7 +49,7 @@ def parser() -> Parser:
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
     given = parser().read(argv)
-    outputs = Outputs(given.json, given.sarif, given.junit)
+    outputs = Outputs(given.json, given.sarif, given.junit, given.trace)
     tree = project_of(Path.cwd())
     taken = {str(tree / p): f"what is kept in {p}" for p in (FOLDER, LEDGER_NAME)}
     outputs.spare(taken | ({str(given.policy): "the policy"} if given.policy else {}))

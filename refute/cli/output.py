@@ -42,6 +42,8 @@ BEGINS: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
     "--diagram": (b"sequenceDiagram\n", (b"participant machine as ",)),
 }
 LOOKED_AT = 4096
+SHORT, FULL = "short", "full"
+_TRACE = "full: all steps of every counterexample, not the ends of the shortest"
 
 
 def renderer(option: str) -> Render:
@@ -52,11 +54,15 @@ def renderer(option: str) -> Render:
 
 @frozen
 class Outputs:
-    """json, sarif, junit: a path, "-" for stdout, or None. Raises UsageError for a wrong one."""
+    """json, sarif, junit: a path, "-" for stdout, or None. Raises UsageError for a wrong one.
+
+    trace: "full" for text with all steps of every counterexample.
+    """
 
     json: str | None = None
     sarif: str | None = None
     junit: str | None = None
+    trace: str = SHORT
 
     def __post_init__(self) -> None:
         check_targets(self._targets())
@@ -82,12 +88,18 @@ class Outputs:
         """Write every rendering. files: claim digest → saved witness file."""
         for option, target in self._targets():
             write_document(option, target, renderer(option)(run, files))
-        look = Look(files=files, colour=has_colour(self.people))
+        look = Look(
+            files=files,
+            colour=has_colour(self.people),
+            whole=self.trace == FULL,
+            all_shown="--trace full shows all, refute replay too",
+        )
         print_all(text(run, look), self.people)
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Add --json, --sarif and --junit."""
+    """Add --trace, --json, --sarif and --junit."""
+    parser.add_argument("--trace", choices=(SHORT, FULL), default=SHORT, help=_TRACE)
     for option, words in (
         ("--json", "write the run as JSON (docs/json.md)"),
         ("--sarif", "write SARIF 2.1.0"),

@@ -102,7 +102,7 @@ def run(argv: Sequence[str]) -> int:
 def _options(given: argparse.Namespace) -> Options:
     seconds = parse_duration(given.budget)
     budget = Budget(cases=given.cases, cpu_s=seconds, wall_s=seconds, seed=given.seed)
-    outputs = Outputs(given.json, given.sarif, given.junit)
+    outputs = Outputs(given.json, given.sarif, given.junit, given.trace)
     return Options(tuple(given.targets), budget, outputs)
 
 

@@ -141,7 +141,7 @@ def _report(file: WitnessFile, replayed: Replayed, tree: Path, parsed: Options) 
     if is_command(file.claim.subject):
         lines.append(f"  subject: {visible(file.claim.subject)}")
     lines += ["", "the case, as it was found:"]
-    lines += [f"  {line}" for line in trace_lines(file.case, steps_shown=1000)]
+    lines += [f"  {line}" for line in trace_lines(file.case, steps_shown=None)]
     lines += ["", f"played on {os.path.relpath(tree)}"]
     print_all("\n".join(lines) + "\n", sys.stderr if parsed.json == "-" else sys.stdout)
     return code

@@ -43,12 +43,13 @@ def test_{name}() -> None:
 
 def test_source(file: WitnessFile, tree: str) -> str:
     """The test's source. tree: path of the judged tree, relative to the folder of the test."""
+    trace = trace_lines(file.case, width=96, steps_shown=40, all_shown="in WITNESS below")
     name = re.sub(r"[^a-z0-9]+", "_", file.claim.name.lower()).strip("_")[:60] or "claim"
     # JSON in ASCII has no control characters; \u0022 keeps quotes from ending the string early
     witness = json.dumps(file.to_json(), indent=1).replace('"""', '""\\u0022')
     return _TEMPLATE.format(
         title=_docstring(f"A counterexample to the claim {file.claim.name!r}."),
-        trace=_docstring("\n".join(trace_lines(file.case, width=96, steps_shown=40))),
+        trace=_docstring("\n".join(trace)),
         tree=json.dumps(tree),
         witness=witness,
         name=name,

@@ -15,7 +15,7 @@ from refute.claim import Verdict
 from refute.evidence import Evidence
 from refute.frozen import frozen
 from refute.record import ClaimResult, Run
-from refute.report.trace import trace_lines
+from refute.report.trace import ALL_SHOWN, STEPS_SHOWN, trace_lines
 from refute.report.visible import shortened, squeezed, visible
 
 WIDTH = 100
@@ -36,11 +36,17 @@ _YELLOW = "33"
 
 @frozen
 class Look:
-    """How to render. files: claim digest → saved witness file. colour: ANSI colours allowed."""
+    """How to render. files: claim digest → saved witness file. colour: ANSI colours allowed.
+
+    whole: every counterexample with all of its steps, not the shortest and the ends of it.
+    all_shown: what to say of the steps left out.
+    """
 
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
     colour: bool = False
     width: int = WIDTH
+    whole: bool = False
+    all_shown: str = ALL_SHOWN
 
 
 def text(run: Run, look: Look | None = None) -> str:
@@ -107,7 +113,9 @@ def _count(number: int, noun: str) -> str:
 
 def _counterexample(run: Run, look: Look) -> list[str]:
     found = refuted_first(run)
-    return result_lines(found[0], look) if found else []
+    shown = found if look.whole else found[:1]
+    blocks = ("\n".join(result_lines(result, look)) for result in shown)
+    return ["\n\n".join(blocks)] if shown else []
 
 
 def result_lines(result: ClaimResult, look: Look) -> list[str]:
@@ -122,7 +130,10 @@ def result_lines(result: ClaimResult, look: Look) -> list[str]:
     if witness.flaky:
         replays = "flaky: " + replays
     lines += ["", f"  counterexample, found by {visible(evidence.engine)}, {replays}"]
-    lines += [f"    {line}" for line in trace_lines(witness.counterexample, width=look.width - 4)]
+    steps, words = None if look.whole else STEPS_SHOWN, look.all_shown
+    case, width = witness.counterexample, look.width - 4
+    told = trace_lines(case, width=width, steps_shown=steps, all_shown=words)
+    lines += [f"    {line}" for line in told]
     path = look.files.get(claim.digest())
     if path:
         lines += ["", f"  replay it: refute replay {visible(path)}"]
@@ -159,8 +170,9 @@ def _claims(run: Run, look: Look) -> list[str]:
     ordered = sorted((r for r in run.results if r.role != "unaffected"), key=_order)
     if not ordered:
         return []
-    told = next(iter(refuted_first(run)), None)
-    brief = told is not None
+    refuted = refuted_first(run)
+    told = refuted if look.whole else refuted[:1]
+    brief = bool(refuted)
     shown = ordered[:CLAIMS_WHEN_REFUTED] if brief else ordered
     column = min(max(len(visible(r.claim.name)) for r in shown), 52)
     lines = ["Claims"]
@@ -190,26 +202,26 @@ def _fits(result: ClaimResult, column: int, look: Look) -> bool:
     return len(scope_text(result.evidence)) <= look.width - column - 40
 
 
-def _below(result: ClaimResult, column: int, look: Look, told: ClaimResult | None) -> list[str]:
+def _below(result: ClaimResult, column: int, look: Look, told: Sequence[ClaimResult]) -> list[str]:
     """Lines under a claim's row: a scope that is too long for it, remarks and disputes.
 
-    told: the claim whose counterexample is shown above. Beside it one line is enough, and other
+    told: the claims whose counterexample is shown above. Beside it one line is enough, and other
     refuted claims say where theirs is.
     """
     evidence, width = result.evidence, look.width - 13
     lines = [] if _fits(result, column, look) else _wrapped(scope_text(evidence), width)
     lines = _cut(lines, SCOPE, width)
     remarks = _remarks(result, width) if evidence.verdict is not Verdict.REFUTED else []
-    if told is not None:
+    if told:
         lines = [shortened(scope_text(evidence), width)] if lines and not result.unmet else []
         remarks = _cut(remarks, 1, width) if result.unmet else []
     return lines + remarks + _elsewhere(result, look, told) + _disputes(evidence, width)
 
 
-def _elsewhere(result: ClaimResult, look: Look, told: ClaimResult | None) -> list[str]:
+def _elsewhere(result: ClaimResult, look: Look, told: Sequence[ClaimResult]) -> list[str]:
     path = look.files.get(result.claim.digest())
     refuted = result.evidence.verdict is Verdict.REFUTED
-    return [f"refute replay {visible(path)}"] if path and refuted and result is not told else []
+    return [f"refute replay {visible(path)}"] if path and refuted and result not in told else []
 
 
 def _remarks(result: ClaimResult, width: int) -> list[str]:

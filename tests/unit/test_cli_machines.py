@@ -75,6 +75,24 @@ def test_a_broken_invariant_is_1_and_its_trace_replays(
     assert replay([str(witness)]) == 0
 
 
+def test_a_long_trace_is_shown_whole_when_asked_for(
+    tree: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = COUNTER.replace("Range(0, 9)", "Range(0, 99)").replace("self.n < 3", "self.n < 30")
+    (tree / "counter.py").write_text(text)
+    command = ["counter.py:small", "--set", "top=40"]
+    assert run(command) == 1
+    short = capfd.readouterr().out
+    assert "… 19 more steps, --trace full shows all, refute replay too" in short
+    assert run([*command, "--trace", "full"]) == 1
+    whole = capfd.readouterr().out
+    assert (short.count(" up()"), whole.count(" up()")) == (11, 30)
+    assert "more steps" not in whole
+    (witness,) = (tree / ".refute" / "witnesses").glob("*.json")
+    assert replay([str(witness)]) == 1
+    assert capfd.readouterr().out.count(" up()") == 30
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -66,6 +66,30 @@ def test_a_refutation_fits_one_screen() -> None:
     assert any("53 more, in the JSON" in line for line in lines)
 
 
+def test_a_trace_that_is_cut_says_how_to_see_all_of_it() -> None:
+    run = Run("check", "refuted", 1, results=(samples.refuted("long", 400),))
+    (line,) = [line for line in text(run).splitlines() if "388 more steps" in line]
+    assert line.endswith("388 more steps, in the witness file; refute replay shows all")
+    (line,) = [v for v in text(run, Look(all_shown="so")).splitlines() if "more steps" in v]
+    assert line.endswith("388 more steps, so")
+
+
+def test_everything_can_be_shown() -> None:
+    results = samples.refuted("long", 400), samples.refuted("short", 2)
+    files = {r.claim.digest(): f"case-{r.claim.name}.json" for r in results}
+    shown = text(Run("check", "refuted", 1, results=results), Look(files=files, whole=True))
+    assert all(f"step {n} " in shown for n in range(1, 401)) and "more steps" not in shown
+    blocks = shown.split("\n\n")
+    assert [b.split()[0] for b in blocks if "claims.py:7" in b] == ["short", "long"]
+    assert shown.count("refute replay case-long.json") == 1
+
+
+def test_long_values_are_cut_in_short_traces_only() -> None:
+    case = samples.case(2, observed=" ".join(map(str, range(400))))
+    short, whole = trace_lines(case), trace_lines(case, steps_shown=None)
+    assert "399" in whole[-2] and short[-2].strip() == "…" and len(short) < len(whole)
+
+
 def test_the_smallest_of_several_counterexamples_is_shown() -> None:
     run = Run(
         "check", "refuted", 1, results=(samples.refuted("big", 9), samples.refuted("small", 2))
