@@ -22,11 +22,12 @@ from refute.errors import UsageError
 from refute.evidence import Evidence
 from refute.plain import Plain
 from refute.specs.library.chang_roberts import ChangRoberts
+from refute.specs.library.ewd840 import EWD840
 from refute.specs.library.inner_fifo import InnerFIFO
 from refute.specs.library.paxos import Paxos
 from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.ir import MachineIR
-from refute.verifiers.model import checkpoint, streams
+from refute.verifiers.model import behaviours, checkpoint, streams
 from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
@@ -337,6 +338,19 @@ def test_orbits_are_gone_on_from_and_are_no_states(tmp_path: Path) -> None:
     assert f"{more.tried} orbits ({cut.tried} of them from a checkpoint)" in more.scope.text
     (place,) = tmp_path.iterdir()
     assert '"text":"RM"' in (place / "head").read_text().replace(" ", "")
+
+
+def test_what_follows_a_search_begins_anew_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(behaviours, "SHARE", 0.0)
+    model = EWD840.build(N=3)
+    (claim,) = [c for c in model.claims() if c.statement.params["prop"] == "detects"]
+    checker = ModelChecker(Choice("plain", checkpoint=str(tmp_path), every_s=0.0))
+    (evidence,) = check(claim, Budget(), model.site(), engines=lambda _: (checker,))
+    assert evidence.verdict is Verdict.UNKNOWN
+    assert "a checkpoint keeps the search of states only: this begins anew" in evidence.reason
+    assert any(tmp_path.iterdir())
 
 
 def test_an_interrupt_keeps_what_is_known(tmp_path: Path) -> None:

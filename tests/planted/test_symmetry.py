@@ -16,10 +16,13 @@ from refute.cli.check import run
 from refute.errors import UsageError
 from refute.evidence import Evidence
 from refute.plain import Plain
+from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.asking import find_machines
+from refute.specs.machine.symmetry import symmetry_of
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.exploring import NATIVE, Exploration
+from refute.verifiers.model.symmetric import left_open
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
@@ -76,7 +79,31 @@ def test_never_reached_rests_on_a_second_search_of_all_states() -> None:
 def test_behaviours_are_not_decided() -> None:
     evidence = of_all("Lock")["gets_in"]
     assert evidence.verdict is Verdict.UNKNOWN
-    assert "behaviours are not decided up to permutations" in evidence.reason
+    assert "a temporal property is not decided up to permutations" in evidence.reason
+    assert evidence.reason.endswith("check gets_in by itself, without --symmetry")
+
+
+class Stopped(ModelChecker):
+    """Its budget always ends."""
+
+    def _explore(self, exploration: Exploration) -> tuple[Mapping[str, Plain], str]:
+        found, _ = super()._explore(exploration)
+        return found, "the budget ended"
+
+
+def test_no_larger_budget_is_asked_for_what_stays_undecided() -> None:
+    evidence = judged("Lock", Stopped(Choice("plain", symmetry=True)))
+    assert "is not decided up to permutations" in evidence["gets_in"].reason
+    assert evidence["outside"].reason == "the budget ended"
+
+
+def test_refinements_are_not_decided() -> None:
+    ir = TwoPhase.build(RM=3).ir
+    why = left_open(ir, symmetry_of(ir))
+    (name,) = (r.name for r in ir.refinements)
+    assert why[name].startswith("a refinement is not decided up to permutations")
+    assert why[name].endswith(f"check {name} by itself, without --symmetry")
+    assert not left_open(ir, None)
 
 
 def test_members_that_the_machine_names_stay() -> None:

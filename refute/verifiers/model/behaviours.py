@@ -68,8 +68,12 @@ class Behaviours:
         clock: Clock,
         progress: Progress,
         spent_cpu_s: float = 0.0,
+        kept: bool = False,
     ) -> None:
-        """spent_cpu_s: of the budget, by the search's own worker, which had all cores."""
+        """spent_cpu_s: of the budget, by the search's own worker, which had all cores.
+
+        kept: the search has a checkpoint, which this has not.
+        """
         self.worker = worker
         self.data = ir.to_plain()
         self.names = [t.name for t in ir.temporals] + [r.name for r in ir.refinements]
@@ -77,6 +81,7 @@ class Behaviours:
         self.clock = clock
         self.progress = progress
         self.spent_cpu_s = spent_cpu_s / min(MAX_CORES, os.cpu_count() or 1)
+        self.kept = kept
         self.interrupted = False
         self.native_cpu_s = 0.0
 
@@ -161,7 +166,7 @@ class Behaviours:
             return self._open(ended or report.kind, why)
         found: Report = report.value
         ended = ended or found.get("ended", "")
-        stopped = f"the search for behaviours ended early after {_counted(counts)}: {ended}"
+        stopped = self._early(f" after {_counted(counts)}", ended)
         if found.get("disagrees"):
             stopped = f"a bug of refute: the engines disagree, {found['disagrees']}"
             ended = stopped
@@ -178,10 +183,16 @@ class Behaviours:
         return Judged(found["hits"], undecided, said)
 
     def _open(self, ended: str, why: str) -> Judged:
-        stopped = f"the search for behaviours ended early: {ended}"
+        stopped = self._early("", ended)
         if why:
             stopped = f"{stopped} (the native engine did not run: {why})"
         return Judged({}, dict.fromkeys(self.names, stopped))
+
+    def _early(self, far: str, why: str) -> str:
+        """What to say of properties that were not decided. far: how far it came."""
+        said = f"the search for behaviours ended early{far}: {why}"
+        anew = " (a checkpoint keeps the search of states only: this begins anew, so give it more)"
+        return said + (anew if self.kept else "")
 
     def _native(self) -> Judged | str:
         """What the native engine finds, or why the plain one has to judge."""

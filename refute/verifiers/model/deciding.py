@@ -44,6 +44,8 @@ class Searched:
 def cut(prop: str, searched: Searched) -> str:
     """Why the search does not decide a property it found no trace for; empty when it does."""
     report = searched.report
+    if searched.symmetry is not None and prop in behaviours_of(searched.ir):
+        return searched.undecided[prop]  # also where a larger budget would end the search
     if searched.stopped:
         return undecided(prop, searched.ir, "walks" in report, searched.stopped)
     if searched.confirmed and not same_counts(searched):
@@ -79,9 +81,14 @@ def walked_through(prop: str, searched: Searched) -> bool:
     return bool(report.get("walks")) and not report.get("raised") and prop in judged
 
 
+def behaviours_of(ir: MachineIR) -> set[str]:
+    """The names of temporal properties and refinements."""
+    return {t.name for t in ir.temporals} | {r.name for r in ir.refinements}
+
+
 def temporal_props(claims: Sequence[Claim], ir: MachineIR) -> bool:
     """Whether some claim is about a temporal property or a refinement."""
-    known = {t.name for t in ir.temporals} | {r.name for r in ir.refinements}
+    known = behaviours_of(ir)
     props = {str(c.statement.params["prop"]) for c in claims}
     return bool(known) and (ALL in props or bool(known & props))
 

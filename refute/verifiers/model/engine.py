@@ -163,7 +163,9 @@ class ModelChecker:
             if exploration.interrupted:
                 return found, True
             if temporal_props(claims, ir) and not self.choice.walks and symmetry is None:
-                found = self._with_temporals(worker, found, budget, clock, progress)
+                found = self._with_temporals(
+                    worker, found, budget, clock, progress, kept is not None
+                )
             cpu_s = worker.cpu_s + found.report.get("cpu_s", 0.0)
             ended_early = stopped or found.undecided.keys() - open_properties.keys()
             if kept is not None and not ended_early:
@@ -175,11 +177,17 @@ class ModelChecker:
         return exploration.run(self.reduced if self.choice.symmetry else self.search, self.choice)
 
     def _with_temporals(
-        self, worker: Worker, found: Searched, budget: Budget, clock: Clock, progress: Progress
+        self,
+        worker: Worker,
+        found: Searched,
+        budget: Budget,
+        clock: Clock,
+        progress: Progress,
+        kept: bool,
     ) -> Searched:
         """The temporal properties too: traces of those that are false, and why others are open."""
         spent_s: float = found.report.get("cpu_s", 0.0)
-        behaviours = Behaviours(worker, found.ir, budget, clock, progress, spent_s)
+        behaviours = Behaviours(worker, found.ir, budget, clock, progress, spent_s, kept)
         judged = behaviours.run(self.choice, str(found.report.get("engine", "")))
         hits = {**found.report.get("hits", {}), **judged.hits}
         merged = {**found.report, "hits": hits, "cpu_s": spent_s + judged.cpu_s}

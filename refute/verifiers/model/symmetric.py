@@ -37,9 +37,8 @@ def left_open(ir: MachineIR, symmetry: Symmetry | None) -> dict[str, str]:
     """The properties that a search up to permutations does not decide, and why."""
     if symmetry is None:
         return {}
-    behaviours = [t.name for t in ir.temporals] + [r.name for r in ir.refinements]
-    why = "behaviours are not decided up to permutations: check it without --symmetry"
-    found = dict.fromkeys(behaviours, why)
+    found = {t.name: _of_behaviours("temporal property", t.name) for t in ir.temporals}
+    found |= {r.name: _of_behaviours("refinement", r.name) for r in ir.refinements}
     if symmetry.lazy:
         why = (
             "up to permutations it stays open whether something raises: an any or all ends early "
@@ -48,6 +47,13 @@ def left_open(ir: MachineIR, symmetry: Symmetry | None) -> dict[str, str]:
         )
         found |= dict.fromkeys((WELL_DEFINED, *symmetry.unsure), why)
     return found
+
+
+def _of_behaviours(what: str, name: str) -> str:
+    return (
+        f"a {what} is not decided up to permutations, as a cycle of orbits need not be one of "
+        f"states: check {name} by itself, without --symmetry"
+    )
 
 
 def searched_states(report: Mapping[str, Plain]) -> str:
