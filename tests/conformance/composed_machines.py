@@ -116,7 +116,11 @@ def _crashing(part: str, rng: random.Random) -> str:
         text = text.replace("] = var(0)", "] = var(0, volatile=True)")
         text = text.replace("] = var(1)", "] = var(1, volatile=True)")
     back = f"@recover\ndef back(self) -> None:\n    self.x = (self.x + {rng.randrange(3)}) % 3"
-    return f"{text}\n{_indented(back)}\n"
+    if rng.random() < 0.6:
+        back = back.replace("None", "Steps[Self]")
+        back += "\n    self = yield\n    self.x = 1"
+    seen = f"@observe\ndef seen(self) -> bool:\n    return self.x != {rng.randrange(3)}"
+    return f"{text}\n{_indented(back)}\n\n{_indented(seen)}\n"
 
 
 def _body(rng: random.Random, kind: tuple[str, ...]) -> str:

@@ -72,7 +72,15 @@ def test_states_are_those_of_the_classes(first: int, processes: bool, tmp_path: 
         if counts[0] <= MOST:
             assert composed.Explored(model.cls, MOST).counts() == counts, seed
             compared += counts[0] > 3
-    assert compared >= 3
+    assert compared >= 2
+
+
+@pytest.mark.parametrize("processes", [False, True], ids=["actions", "processes"])
+def test_recoveries_in_steps_are_those_of_the_classes(processes: bool, tmp_path: Path) -> None:
+    model = built(35, processes, tmp_path)
+    assert "left.back" in {action.name for action in model.ir.actions if action.place}
+    assert "left.seen" in {prop.name for prop in model.ir.properties if prop.crash}
+    assert composed.Explored(model.cls, MOST).counts() == counted(searched(model).statistics())
 
 
 RINGS = [

@@ -22,7 +22,7 @@ from refute.specs.machine.ir import (
     Variable,
     Write,
 )
-from refute.specs.machine.placing import Placed, everywhere, nested, some_value
+from refute.specs.machine.placing import Placed, at_place, everywhere, nested, some_value
 from refute.specs.machine.values import pack_value
 
 BOOL = t.Bool()
@@ -30,12 +30,16 @@ BOOL = t.Bool()
 
 @dataclasses.dataclass(frozen=True)
 class Fall:
-    """A part that crashes: its prefix, the parameters that say which one, and its recovery."""
+    """A part that crashes: its prefix, the parameters that say which one, and its recovery.
+
+    recovering: instead of `recovery`, one in steps.
+    """
 
     prefix: str
     params: tuple[Param, ...]
     recovery: tuple[Stmt, ...]
     line: int
+    recovering: Placed | None = None
 
 
 def crash_action(
@@ -50,30 +54,32 @@ def crash_action(
     return Action(CRASH, (), (Die(line), *resets, *recovery), line=line)
 
 
-def begun(placed: Placed, line: int) -> tuple[Stmt, ...]:
-    """What a crash does with a recovery in steps: it begins, whatever it was at before."""
-    place = Write(placed.place.name, (), _const(t.Int(0, 0), 0), placed.place.type, line)
+def begun(placed: Placed, keys: tuple[Expr, ...], line: int) -> tuple[Stmt, ...]:
+    """What a crash does with a recovery in steps: it begins, whatever it was at before.
+
+    keys: which part it is of.
+    """
+    start, kind = _const(t.Int(0, 0), 0), t.Int(0, placed.done)
+    place = Write(placed.place.name, keys, start, kind, line)
     forgotten = [
-        Write(v.name, (), _const(v.type, some_value(v.type)), v.type, line)
-        for v in placed.locals.values()
+        Write(variable.name, keys, _const(kind, some_value(kind)), kind, line)
+        for variable, kind in placed.kept()
     ]
     return (place, *forgotten)
 
 
 def waiting(placed: Placed) -> tuple[Variable, ...]:
     """The variables of a recovery in steps, before the first crash."""
-    place = dataclasses.replace(placed.place, initial=(placed.done,))
+    ended = pack_value(everywhere(placed.kinds, placed.done))
+    place = dataclasses.replace(placed.place, initial=(ended,))
     return (place, *placed.locals.values())
 
 
 def observed(placed: Placed, prop: Property) -> Property:
     """An `@observe` as a property of the steps that end the recovery."""
     done = _const(t.Int(placed.done, placed.done), placed.done)
-    place = placed.place.type
-    ends = (
-        Expr("!=", BOOL, (Expr("read", place, (), placed.place.name), done)),
-        Expr("==", BOOL, (Expr("next", place, (), placed.place.name), done)),
-    )
+    place = at_place(placed.place, prop.keys)
+    ends = Expr("!=", BOOL, (place, done)), Expr("==", BOOL, (_later(place), done))
     other = Expr("not", BOOL, (Expr("and", BOOL, ends),))
     predicate = Expr("or", BOOL, (other, _later(prop.predicate)))
     return dataclasses.replace(prop, kind="transition", predicate=predicate)
@@ -90,9 +96,10 @@ def part_crash(fall: Fall, own: Sequence[Placed], volatile: Sequence[Variable]) 
     keys = tuple(Expr("local", p.type, (), p.name) for p in fall.params)
     ends = [stmt for placed in own for stmt in _ended(placed, keys, fall.line)]
     resets = [_again(variable, keys, fall.line) for variable in volatile]
-    return Action(
-        fall.prefix + CRASH, fall.params, (*ends, *resets, *fall.recovery), line=fall.line
-    )
+    recovery = fall.recovery
+    if fall.recovering is not None:
+        recovery = begun(fall.recovering, keys, fall.line)
+    return Action(fall.prefix + CRASH, fall.params, (*ends, *resets, *recovery), line=fall.line)
 
 
 def _ended(placed: Placed, keys: tuple[Expr, ...], line: int) -> Iterator[Stmt]:

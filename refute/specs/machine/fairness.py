@@ -5,7 +5,7 @@ from __future__ import annotations
 from refute.frozen import frozen
 from refute.specs.machine.ir import Action, MachineIR, Process, Property
 from refute.specs.machine.meaning import bindings
-from refute.specs.machine.values import Value
+from refute.specs.machine.values import Value, unpack_value
 
 Params = tuple[Value, ...]
 
@@ -50,6 +50,12 @@ def fairness(ir: MachineIR) -> tuple[Fair, ...]:
             given = bindings(prop.params)
             found += [Fair(prop.kind == "strong", prop=prop, given=params) for params in given]
     return tuple(found)
+
+
+def observed_moves(ir: MachineIR, prop: Property) -> frozenset[tuple[str, Params]]:
+    """The crashes that an `@observe` is judged after, by name and parameters."""
+    keys = tuple(unpack_value(key.data) for key in prop.keys)
+    return _fair(ir, "", prop.crash, frozenset({keys})).moves()
 
 
 def _fair(ir: MachineIR, kind: str, name: str, every: frozenset[Params]) -> Fair:

@@ -113,14 +113,14 @@ class FrontEnd(Declared):
             elif mark.kind == "recover" and self._in_steps(function):
                 made.recovering = Placed(self._process(function, mark), self.build.fresh)
             elif mark.kind == "recover":
-                made.recovery = self._recovery(function)
+                made.recovery, _ = self._recovery(function)
             elif mark.kind == "refines":
                 if not self.bare:
                     every = self._each_part()
                     made.refinements += [self._refinement(function, mark) for _ in every]
             elif mark.kind == "terminal" and self.build.seat is not None:
                 made.terminals.append((self.build.prefix, self._ending(function)))
-            elif mark.kind == "reachable":
+            elif mark.kind in ("reachable", "observe"):
                 every = self._each_part()
                 made.properties += [self._property(function, mark.kind) for _ in every]
             elif mark.kind in _PREDICATES:
@@ -130,19 +130,20 @@ class FrontEnd(Declared):
             else:
                 raise self.refuse(function, f"@{mark.kind} ({name})", "invariants and transitions")
         if self.crashes and self.build.seat is not None:
-            made.falls.append(self._fall())
+            made.falls.append(self._fall(made))
         return made
 
-    def _fall(self) -> Fall:
+    def _fall(self, made: Marked) -> Fall:
         """What a crash of this part has it do to recover."""
         if CRASH in vars(self.cls):
             raise self.refuse(self.cls, f"a member called {CRASH}", "another name")
-        found = [f for f in self.members.values() if (m := mark_of(f)) and m.kind == "recover"]
-        if not found:
-            params = tuple(Param(self.build.fresh("part"), k) for k in self.build.keys)
-            return Fall(self.build.prefix, params, (), self.line)
-        params, body, _ = self._translated(found[0], process=False)
-        return Fall(self.build.prefix, params, body, self.line)
+        params = tuple(Param(self.build.fresh("part"), k) for k in self.build.keys)
+        body: tuple[Stmt, ...] = ()
+        for function in self.members.values():
+            mark = mark_of(function)
+            if mark is not None and mark.kind == "recover" and made.recovering is None:
+                body, params = self._recovery(function)
+        return Fall(self.build.prefix, params, body, self.line, made.recovering)
 
     def _check_init(self) -> None:
         maker = next(base for base in self.cls.__mro__ if "__init__" in vars(base))
@@ -276,17 +277,17 @@ class FrontEnd(Declared):
         line = function.__code__.co_firstlineno
         return Action(self.name(function), params, body, mark.fair, line, mark.fair_any)
 
-    def _recovery(self, function: types.FunctionType) -> tuple[Stmt, ...]:
+    def _recovery(self, function: types.FunctionType) -> tuple[tuple[Stmt, ...], tuple[Param, ...]]:
+        """The code of a `@recover`, and the parameters that say which part it is of."""
         params, body, _ = self._translated(function, process=False)
         if len(params) > len(self.build.keys):
             raise self.refuse(function, "a parameter of @recover", "any_of(…) inside")
         self._assigned(function, live_before(body, frozenset()), params)
-        made: tuple[Stmt, ...] = body
-        return made
+        return body, params
 
     def _in_steps(self, function: Any) -> bool:
         """Whether a `@recover` yields."""
-        if not inspect.isgeneratorfunction(function) or self.build.seat is not None:
+        if not inspect.isgeneratorfunction(function):
             return False
         if len(inspect.signature(function).parameters) > 1:
             raise self.refuse(function, "a parameter of @recover", "any_of(…) inside")
@@ -300,7 +301,7 @@ class FrontEnd(Declared):
         marked.actions.append(placed.action())
         seen = [observed(placed, p) if p.kind == "observe" else p for p in marked.properties]
         marked.properties[:] = seen
-        return begun(placed, self.line)
+        return begun(placed, (), self.line)
 
     def _crash(self, variables: tuple[Variable, ...], recovery: tuple[Stmt, ...]) -> Action:
         volatile = frozenset(n for n, v in self.vars() if v.volatile)
@@ -354,9 +355,6 @@ class FrontEnd(Declared):
         if kind == "observe" and not self.crashes:
             what = f"the @observe {function.__name__} of a machine that never crashes"
             raise self.refuse(function, what, "class X(Machine, crashes=True), or @invariant")
-        if kind == "observe" and self.build.seat is not None:
-            what = f"the @observe {function.__name__} of a part"
-            raise self.refuse(function, what, "@invariant, over a variable that @recover writes")
         own = len(params) > (0 if self.part else len(self.build.keys))
         if own and kind in ("terminal", "initial", "constraint", "reachable"):
             raise self.refuse(function, f"a parameter of a @{kind}", "any(…) or all(…) inside")
@@ -364,7 +362,11 @@ class FrontEnd(Declared):
         if predicate.type != BOOL:
             raise self.refuse(function, f"a @{kind} that gives {t.show(predicate.type)}", "a bool")
         line = self.line_of(function)
-        return Property(self.name(function, claimed=True), kind, params, predicate, line)
+        crash, keys = "", self.part[1] if kind == "observe" and self.part else ()
+        if kind == "observe":
+            crash = self.build.prefix + CRASH
+        name = self.name(function, claimed=True)
+        return Property(name, kind, params, predicate, line, crash, keys)
 
 
 def translate(cls: type, constants: Mapping[str, int | str]) -> MachineIR:

@@ -270,7 +270,8 @@ class Property:
     """A predicate: "invariant", "reachable", "transition", "terminal", "initial", "constraint".
 
     "observe" is of the states right after a crash. "weak" and "strong" are of a step, as
-    "transition" is: fairness of the steps it is true of.
+    "transition" is: fairness of the steps it is true of. crash, keys: of an `@observe`, the action
+    of the crash, and constants that say which part's.
     """
 
     name: str
@@ -281,6 +282,8 @@ class Property:
 
 
 @frozen
+    crash: str = ""
+    keys: tuple[Expr, ...] = ()
 class LTL:
     """A temporal formula; see `formulas.Formula`. predicate: of a "holds" node."""
 

@@ -101,6 +101,8 @@ class Ordering:
         self._line = prop.line
         self._facts = {}
         outer, self.lazy = self.lazy, set()
+        for key in prop.keys:
+            self._exact(key, f"whose crash {prop.name} is about")
         self._exact(prop.predicate, f"what {prop.name} is")
         over = any(mentions(p.type, self.sorts) for p in prop.params)
         over = over and prop.kind not in UNIVERSAL  # these are looked at for every value

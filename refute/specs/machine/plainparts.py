@@ -91,6 +91,9 @@ def may_stop(
     kinds = {n: mark.kind for n, mark in marks.items() if mark is not None}
     processes = [prefix + n for n, kind in kinds.items() if kind == "process"]
     terminals = [n for n, kind in kinds.items() if kind == "terminal"] if prefix else []
+    if processes and cls._crashes and prefix:
+        functions = ((n, getattr(cls, n)) for n, kind in kinds.items() if kind == "recover")
+        processes += [prefix + n for n, made in functions if inspect.isgeneratorfunction(made)]
     done = bool(processes) and all(
         (name, (*keys, *rest)) in finished
         for name in processes

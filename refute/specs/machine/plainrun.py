@@ -141,25 +141,35 @@ class PlainRun:
         if not self._recoveries():
             self._recover(self.machine)
 
-    def _recoveries(self) -> set[Move]:
-        """The move of a `@recover` that takes steps; none where it is part of the crash."""
-        names = {name for name in dir(self.cls) if self._recovers(name)}
-        return {(a.name, ()) for a in self.ir.actions if a.place and a.name in names}
+    def _recoveries(self, crash: Move | None = None) -> set[Move]:
+        """The moves of each `@recover` that takes steps; of one crash, or of all.
+
+        None where it is part of the crash.
+        """
+        steps = [a for a in self.ir.actions if a.place and not a.meets and self._recovers(a.name)]
+        found = {
+            (a.name, params)
+            for a in steps
+            for params in itertools.product(*(domain(p.type) for p in a.params))
+        }
+        if crash is None:
+            return found
+        prefix = crash[0].removesuffix(CRASH)
+        return {m for m in found if _owner(m[0]) == prefix and m[1] == crash[1]}
 
     def _recovers(self, name: str) -> bool:
-        mark = mark_of(inspect.getattr_static(self.cls, name))
+        mark = self.mark(name)
         return mark is not None and mark.kind == "recover"
 
-    def recovered(self) -> bool:
-        """Whether the recovery has ended."""
-        return self._recoveries() <= self.finished
+    def recovered(self, prop: Property) -> bool:
+        """Whether the recovery that an `@observe` is about has ended."""
+        keys = tuple(unpack_value(key.data) for key in prop.keys)
+        return self._recoveries((prop.crash, keys)) <= self.finished
 
     def _fall(self, move: Move, owner: Any, live: Sequence[Any]) -> None:
         """A part crashes: its processes end, its volatile variables begin anew, and it recovers."""
         prefix, keys = move[0].removesuffix(CRASH), move[1]
-        own = {
-            a.name for a in self.ir.actions if a.place and a.name.rpartition(".")[0] + "." == prefix
-        }
+        own = {a.name for a in self.ir.actions if a.place and _owner(a.name) == prefix}
         self.finished |= {m for m in self.moves() if m[0] in own and m[1][: len(keys)] == keys}
         for variable in self.ir.variables:
             start, _, name = variable.name.rpartition(".")
@@ -169,10 +179,15 @@ class PlainRun:
                 for key in live:
                     value = value[key]
                 owner._state[name] = value
-        self._recover(owner)
+        if not again:
+            self._recover(owner)
 
     def _recover(self, owner: Any) -> None:
         for name in dir(type(owner)):
+        again = self._recoveries(move)
+        self.finished -= again
+        for recovery in again:
+            self.generators.pop(recovery, None)
             mark = mark_of(inspect.getattr_static(type(owner), name))
             if mark is not None and mark.kind == "recover":
                 getattr(type(owner), name)(owner)
@@ -361,3 +376,8 @@ class Explore:
 
 def _no_choice(options: Sequence[Any]) -> Any:
     raise Unplayable("any_of in a predicate")
+def _owner(name: str) -> str:
+    """The prefix of the part that a step is of."""
+    return name[: name.rfind(".") + 1]
+
+

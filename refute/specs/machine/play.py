@@ -7,7 +7,8 @@ from typing import Any
 
 from refute.plain import Plain
 from refute.specs.machine.errors import Disabled
-from refute.specs.machine.ir import CRASH, Property, Refinement
+from refute.specs.machine.fairness import observed_moves
+from refute.specs.machine.ir import Property, Refinement
 from refute.specs.machine.limited import limited
 from refute.specs.machine.plainrefine import Refined
 from refute.specs.machine.plainrun import Explore, Follow, PlainRun, Unplayable
@@ -44,8 +45,10 @@ class Play:
         before: dict[str, Any] | None = None
         self._begin()
         for step in self.steps[:-1] if last else self.steps:
+        every = [p for p in self.run.ir.properties if p.name == self.prop and p.crash]
+        observed = next(iter(every), None)
             before = dict(self.run.machine._state)
-            self.recovered_before = self.run.recovered()
+            self.recovered_before = observed is None or self.run.recovered(observed)
             self._take(step)
         if self.prop == ALL_FIRE:
             return True, "every step was taken"
@@ -59,10 +62,11 @@ class Play:
         if "loop" in self.case:
             return self._lasso(int(self.case["loop"]))
         prop = self._property(self.prop)
-        if prop.kind == "observe" and (not self.steps or self.steps[-1][0] != CRASH):
+        crashes = bool(self.steps) and self.steps[-1][:2] in observed_moves(self.run.ir, prop)
+        if prop.kind == "observe" and not crashes:
             return False, "the last step is no crash"
         if prop.kind == "transition" and self.run.observes(prop.name):
-            recovers = bool(self.steps) and self.steps[-1][0] != CRASH and self.run.recovered()
+            recovers = bool(self.steps) and not crashes and self.run.recovered(prop)
             if not recovers or self.recovered_before:
                 return False, "the last step does not end a recovery"
             holds = self.run.holds(prop)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import Calls
 from refute.specs.machine.channels import LOSE, ChannelVar
-from refute.specs.machine.crashing import Fall, part_crash
+from refute.specs.machine.crashing import Fall, observed, part_crash, waiting
 from refute.specs.machine.expressions import BOOL
-from refute.specs.machine.ir import Action, Expr, Param, Property, Variable
+from refute.specs.machine.ir import CRASH, Action, Expr, Param, Property, Variable
 from refute.specs.machine.meeting import Mover, joined, meets
 from refute.specs.machine.placing import Placed, returned
 from refute.specs.machine.scope import Build, Scope
@@ -63,8 +63,12 @@ def whole(front: FrontEnd, marked: Marked) -> tuple[Variable, ...]:
     movers = [Mover(a, keys[_owner(a.name, keys)]) for a in marked.actions]
     movers += [Mover(p.action(), keys[_owner(p.process.name, keys)], True) for p in every]
     falls = [_fallen(front, fall, every, variables) for fall in marked.falls]
+    recoveries = [(f.recovering, len(f.params)) for f in marked.falls]
+    movers += [Mover(p.action(), count, True) for p, count in recoveries if p is not None]
     movers += [Mover(a, len(a.params)) for a in falls]
     variables += [v for p in every for v in p.variables]
+    for fall in marked.falls:
+        _recovering(marked, fall, variables)
     marked.properties += _may_stop(front, marked, every, list(keys))
     marked.actions[:] = joined(movers, fresh)
     marked.processes.clear()
@@ -84,6 +88,18 @@ def _fallen(front: FrontEnd, fall: Fall, every: list[Placed], variables: list[Va
     return part_crash(fall, own, volatile)
 
 
+def _recovering(marked: Marked, fall: Fall, variables: list[Variable]) -> None:
+    """Where a part's recovery in steps is; what is observed of the part is so at its end."""
+    placed = fall.recovering
+    if placed is not None:
+        variables += waiting(placed)
+        own = fall.prefix + CRASH
+        marked.properties[:] = [
+            observed(placed, p) if p.kind == "observe" and p.crash == own else p
+            for p in marked.properties
+        ]
+
+
 def _owner(name: str, prefixes: Iterable[str]) -> str:
     """Whose step it is: the longest prefix of a name that is a part's."""
     return max((p for p in prefixes if name.startswith(p)), key=len)
@@ -101,6 +117,9 @@ def _may_stop(
         keys = [Param(build.fresh("part"), k) for k in build.keys]
         given = tuple(Expr("local", p.type, (), p.name) for p in keys)
         own = [p for p in every if _owner(p.process.name, prefixes) == build.prefix]
+        if own:
+            falls = [f for f in marked.falls if f.prefix == build.prefix]
+            own += [f.recovering for f in falls if f.recovering is not None]
         ways = [_all_of([returned(p, given, build.fresh) for p in own])] if own else []
         ways += [made(given) for prefix, made in marked.terminals if prefix == build.prefix]
         steps = [a for a in marked.actions if a.name.rpartition(".")[0] + "." == build.prefix]

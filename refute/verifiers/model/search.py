@@ -15,7 +15,7 @@ from typing import Any
 
 from refute.frozen import frozen
 from refute.plain import Plain
-from refute.specs.machine.ir import CRASH, MachineIR
+from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.naming import silent_steps
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import (
@@ -26,6 +26,7 @@ from refute.verifiers.model.compiled import (
     StepRaised,
     expand,
 )
+from refute.verifiers.model.observing import observing
 from refute.verifiers.model.trace import Trace, trace_of
 
 Link = tuple[int, int, tuple[Any, ...]]  # parent's number, instance's number, choices
@@ -68,7 +69,8 @@ class Search:
         by_kind = {k: self._kind(k) for k in ("invariant", "transition", "reachable", "terminal")}
         self.invariants, self.transitions = by_kind["invariant"], by_kind["transition"]
         self.reachables, self.terminals = by_kind["reachable"], by_kind["terminal"]
-        self.constraints, self.observed = self._kind("constraint"), self._kind("observe")
+        self.constraints = self._kind("constraint")
+        self.observed = observing(self.machine)
         self._start()
 
     def _kind(self, kind: str) -> tuple[Predicate, ...]:
@@ -147,9 +149,8 @@ class Search:
             if after != state:
                 for predicate in self.transitions:
                     self._judge(predicate, link, state, after)
-            if self.observed and self.machine.instances[number].name == CRASH:
-                for predicate in self.observed:
-                    self._judge(predicate, link, after)
+            for predicate in self.observed.get(number, ()):
+                self._judge(predicate, link, after)
             self._fire(number, link)
             if after not in self.numbers:
                 self._meet(after, link)

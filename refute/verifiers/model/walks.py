@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from refute.plain import Plain
-from refute.specs.machine.ir import CRASH, MachineIR
+from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.statement import DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import Compiled, Predicate, State, StepRaised, expand
 from refute.verifiers.model.search import Hit, Link, Search
@@ -113,9 +113,8 @@ class Walks(Search):
             if after != state:
                 for predicate in self.transitions:
                     self._judge(predicate, link, state, after)
-            if self.observed and self.machine.instances[number].name == CRASH:
-                for predicate in self.observed:
-                    self._judge(predicate, link, after)
+            for predicate in self.observed.get(number, ()):
+                self._judge(predicate, link, after)
             if after != state:
                 seen += 1
                 if random.next() % seen == 0:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from refute.specs.machine import types as t
 from refute.specs.machine.fairness import Fair, fairness
 from refute.specs.machine.ir import (
-    Action,
     Expr,
     MachineIR,
     Param,
-    Process,
     Property,
     Refinement,
     Temporal,
@@ -24,7 +21,7 @@ from refute.specs.machine.meaning import bindings
 from refute.specs.machine.values import Value, domain
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.native.layout import Layout
-from refute.verifiers.model.native.program import composed, layout_of, written
+from refute.verifiers.model.native.program import composed, instances_of, layout_of, written
 from refute.verifiers.model.native.steps import Steps
 from refute.verifiers.model.native.text import Place, Val
 
@@ -148,14 +145,7 @@ def _own(ir: MachineIR, conditions: Sequence[Fair]) -> list[int]:
     for at, fair in enumerate(conditions):
         for move in fair.moves():
             bits[move] = bits.get(move, 0) | 1 << at
-    return [bits.get(instance, 0) for instance in _instances(ir)]
-
-
-def _instances(ir: MachineIR) -> Iterator[tuple[str, tuple[Value, ...]]]:
-    movers: tuple[Action | Process, ...] = (*ir.actions, *ir.processes)
-    for mover in movers:
-        for params in itertools.product(*(domain(p.type) for p in mover.params)):
-            yield mover.name, params
+    return [bits.get(instance, 0) for instance in instances_of(ir)]
 
 
 def _tables(text: Steps, conditions: Sequence[Fair], rows: Sequence[int], words: int) -> None:

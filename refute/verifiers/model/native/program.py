@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from refute.specs.machine.ir import CRASH, Action, MachineIR, Param, Process
+from refute.specs.machine.fairness import observed_moves
+from refute.specs.machine.ir import Action, MachineIR, Param, Process
 from refute.specs.machine.symmetry import Symmetry
-from refute.specs.machine.values import domain, unpack_value
+from refute.specs.machine.values import Value, domain, unpack_value
 from refute.verifiers.model.native.branches import branch_lines, words_of
 from refute.verifiers.model.native.choosing import chooses, loops_over_choices
 from refute.verifiers.model.native.forms import Unsuited, count
@@ -24,6 +25,7 @@ CONSTANTS, MACHINE = "/*CONSTANTS*/", "/*MACHINE*/"  # lines of search.c and gra
 _SHARED = {"/*VALUES*/": "values.c", "/*CHOICES*/": "choices.c"}  # lines, and files put there
 _SHARED |= {"/*CYCLES*/": "cycles.c", "/*ORBITS*/": "orbits.c"}
 SHAPE = re.compile(r"void rf_shape.*\n")  # a line that says for what room a program is
+Move = tuple[str, tuple[Value, ...]]
 MAX_INSTANCES = 100_000
 MAX_STARTS = 100_000  # values that the variables start with, together
 _LISTS = {
@@ -33,12 +35,11 @@ _LISTS = {
     "transition": "TRANSITIONS",
     "terminal": "TERMINALS",
     "initial": "INITIALS",
-    "observe": "OBSERVED",
 }
 # What of a machine the search decides, or may leave to others; anything else has to be declined.
 _KNOWN_FIELDS = {"name", "module", "file", "line", "doc", "constants", "variables", "actions"}
 _KNOWN_FIELDS |= {"processes", "properties", "temporals", "refinements", "crashes"}
-_KINDS = {*_LISTS, "weak", "strong"}
+_KINDS = {*_LISTS, "observe", "weak", "strong"}
 
 
 def layout_of(ir: MachineIR) -> Layout:
@@ -79,7 +80,7 @@ def written(text: Steps, ir: MachineIR, layout: Layout) -> list[str]:
     """Put the functions of a machine into the text; gives its constants. Raises Unsuited."""
     _check_known(ir)
     for at, prop in enumerate(ir.properties):
-        if prop.kind in _LISTS:
+        if prop.kind in _LISTS or prop.kind == "observe":
             text.property(at, prop)
     names = step_names(ir)
     guarded = [guards_of(text, action) for action in ir.actions]
@@ -124,7 +125,7 @@ def _check_known(ir: MachineIR) -> None:
 
 def _constants(ir: MachineIR, layout: Layout, names: list[str]) -> list[str]:
     lines = [f"#define W {layout.words}", f"#define NAMES {len(names)}"]
-    lines.append(f"#define CRASH {names.index(CRASH) if ir.crashes else -1}")
+    lines += _crashes(ir, names)
     ran = sum(map(words_of, branch_lines(ir)))
     lines.append(f"#define RAN {ran}")
     total = len(ir.properties)
@@ -134,6 +135,30 @@ def _constants(ir: MachineIR, layout: Layout, names: list[str]) -> list[str]:
         found = "".join(f" X({at})" for at, p in enumerate(ir.properties) if p.kind == kind)
         lines.append(f"#define {name}(X){found}")
     return lines
+
+
+def _crashes(ir: MachineIR, names: Sequence[str]) -> list[str]:
+    """Which steps are crashes, and after which of their instances each `@observe` is judged."""
+    asks = any(prop.kind == "observe" for prop in ir.properties)
+    numbers = {move: at for at, move in enumerate(instances_of(ir) if asks else ())}
+    every, tests = set(), []
+    for at, prop in enumerate(ir.properties):
+        if prop.kind == "observe":
+            moves = observed_moves(ir, prop)
+            every |= {names.index(name) for name, _ in moves}
+            own = sorted(numbers[move] for move in moves if move in numbers)
+            test = " || ".join(f"instance == {number}ull" for number in own)
+            tests.append(f" X({at}, {test or '0'})")
+    crash = " || ".join(f"(name) == {number}" for number in sorted(every))
+    return [f"#define CRASHES(name) ({crash or '0'})", f"#define OBSERVED(X){''.join(tests)}"]
+
+
+def instances_of(ir: MachineIR) -> Iterator[Move]:
+    """Every action and process with its parameters, in the order of their numbers in C."""
+    movers: tuple[Action | Process, ...] = (*ir.actions, *ir.processes)
+    for mover in movers:
+        for params in itertools.product(*(domain(p.type) for p in mover.params)):
+            yield mover.name, params
 
 
 def _expand(text: Steps, ir: MachineIR, guards: Sequence[Sequence[Guard]]) -> None:

@@ -419,7 +419,7 @@ static inline void judge_step(Thread *t, const U *s, const U *w, U instance)
 static inline void judge_crash(Thread *t, const U *w, U instance)
 {
     (void)t; (void)w; (void)instance;
-#define CHECK(k) if (open_for(t, &hits[k])) { int r = q##k(w, w); if (r != 1) { \
+#define CHECK(k, own) if ((own) && open_for(t, &hits[k])) { int r = q##k(w, w); if (r != 1) { \
     Pending p = {.parent = t->at, .instance = instance}; memcpy(p.state, w, 8 * W); \
     if (r < 0) { drain(t); raised_property(t, k, r, &p); } \
     else note(t, &hits[k], 0, t->at, instance, w); } }
@@ -444,7 +444,7 @@ static inline void emit(Thread *t, const U *s, const U *w, U instance, int name)
     if (!fires[name].found) note(t, &fires[name], 0, t->at, instance, w);
     int stays = same(s, w);
     if (!stays) judge_step(t, s, w, instance);
-    if (name == CRASH) judge_crash(t, w, instance);
+    if (CRASHES(name)) judge_crash(t, w, instance);
     if (stays) return;
     if (__builtin_expect(walking, 0)) { offer(t, w, instance); return; }
     wait_for(t, w, t->at, instance);
