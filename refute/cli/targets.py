@@ -22,7 +22,7 @@ def claims_of(
     place: Place,
     roots: Sequence[str],
     name: str,
-    settings: Mapping[str, Sequence[int]],
+    settings: Mapping[str, Sequence[int | str]],
     meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Claim]:
     """The claims to judge. Raises UsageError when NAME or a constant fits nothing in the file.

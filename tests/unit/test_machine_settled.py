@@ -127,5 +127,5 @@ def test_a_type_too_large_to_try_is_settled_or_named() -> None:
     assert [len(v.initial) for v in ir.variables] == [1100, 175]
     assert len(Search(ir).states) == 1100
     with pytest.raises(UsageError, match="parts may start with any of") as caught:
-        TooWide.build()
+        Search(TooWide.build().ir)
     assert "var(one_of=f)" in str(caught.value.next_step)

@@ -51,7 +51,7 @@ def find_machines(
     file: Path,
     tree: Path,
     roots: Sequence[str] = (".", "src"),
-    settings: Mapping[str, Sequence[int]] | None = None,
+    settings: Mapping[str, Sequence[int | str]] | None = None,
     only: str = "",
 ) -> Found:
     """The claims of the machines in a file, and where to judge them.
@@ -89,7 +89,7 @@ def opened(file: Path, tree: Path, roots: Sequence[str] = (".", "src")) -> Itera
 
 def machines_of(
     module: Opened,
-    settings: Mapping[str, Sequence[int]] | None = None,
+    settings: Mapping[str, Sequence[int | str]] | None = None,
     only: str = "",
 ) -> Found:
     """The claims of the machines in an opened file."""
@@ -105,7 +105,7 @@ def machines_of(
     return Found(tuple(claims), module.site)
 
 
-def describe(worker: Worker, reference: str, constants: Mapping[str, int]) -> MachineIR:
+def describe(worker: Worker, reference: str, constants: Mapping[str, int | str]) -> MachineIR:
     """The IR of one machine, from a worker that can import it. Raises RefuteError."""
     target = "refute.specs.machine.loading:describe"
     return _machine(answer(worker.call(target, reference, dict(constants)), reference), reference)

@@ -21,6 +21,7 @@ from refute.specs.machine import (
     inherited,
     language,
     methods,
+    overlaying,
     records,
     sending,
     sugar,
@@ -256,7 +257,7 @@ class Calls(Inlining):
             pairs = self.element(found, node)
             wanted = [o.key for o in t.options(want) if isinstance(o, t.MapOf)] if want else []
             if isinstance(pairs, t.Tuple) and len(pairs.items) == 2:
-                made = sugar.of_pairs(self, found, wanted[0] if wanted else pairs.items[0])
+                made = overlaying.of_pairs(self, found, wanted[0] if wanted else pairs.items[0])
                 if made is not None:
                     return made
             raise self.scope.refuse(node, "this map", "{k: … for k in Sort}")

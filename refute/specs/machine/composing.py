@@ -54,6 +54,9 @@ def _seat(front: Declared, name: str, made: Part[Any], hint: Any) -> Seat:
     if typing.get_origin(inner) is Map:
         key_hint, inner = typing.get_args(inner)
         key = front.resolver.type_of(key_hint, refuse)
+        for sort in t.open_sorts(key):
+            what = f"{name}, a part for each of {sort}, which has any number of members,"
+            raise refuse(what, f"variables that are Maps from {sort}, and actions of {sort}")
         domain(key)
     if not (isinstance(made.cls, type) and hasattr(made.cls, "_admit")):
         raise refuse(f"{made.cls!r} as a part", "a class that derives from Machine")
@@ -173,12 +176,12 @@ def settle(build: Build, seat: Seat, outer: Build) -> None:
     mine.sizes, mine.unsized, mine.classes = theirs.sizes, theirs.unsized, theirs.classes
 
 
-def constants_of(front: Declared) -> dict[str, int]:
+def constants_of(front: Declared) -> dict[str, int | str]:
     """The constants of a machine and, where they are not given for a part alone, of its parts.
 
     Raises UsageError.
     """
-    found = dict(front.build.constants)
+    found: dict[str, int | str] = {**front.build.constants}
     for seat in front.seats.values():
         for name, value in constants_of(seat.front).items():
             if name in seat.constants:

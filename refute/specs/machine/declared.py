@@ -31,7 +31,7 @@ class Declared:
     def __init__(
         self,
         cls: type,
-        constants: Mapping[str, int],
+        constants: Mapping[str, int | str],
         bare: bool = False,
         seat: Seat | None = None,
         outer: Declared | None = None,
@@ -85,10 +85,11 @@ class Declared:
         made.open()
         return made
 
-    def constants(self) -> tuple[tuple[str, int], ...]:
+    def constants(self) -> tuple[tuple[str, int | str], ...]:
         """The constants and sizes by name, in order, those of parts included."""
         known = {**self.resolver.used, **constants_of(self)}
-        return tuple(sorted((name, int(value)) for name, value in known.items()))
+        plain = {n: value if isinstance(value, str) else int(value) for n, value in known.items()}
+        return tuple(sorted(plain.items()))
 
     def check_constants(self) -> None:
         """Refuse names that nothing has, and constants without a value. Raises UsageError."""
@@ -119,6 +120,10 @@ class Declared:
             line = inspect.getsourcelines(thing)[1]
         except (OSError, TypeError):
             line = self.line
+        return _refused(f"{Path(self.file).name}:{line}", construct, instead)
+
+    def refuse_at(self, line: int, construct: str, instead: str) -> Unsupported:
+        """`refuse` at a line of the machine's file."""
         return _refused(f"{Path(self.file).name}:{line}", construct, instead)
 
     def place_of(self, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from refute.specs.machine import sugar
+from refute.specs.machine import overlaying, sugar
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import comparable, constant, number
 from refute.specs.machine.ir import Expr
@@ -78,7 +78,7 @@ class Displays(Operators):
 
     def _Dict(self, node: ast.Dict, want: t.Type | None) -> Expr:
         if None in node.keys:
-            made = sugar.updated(self, node, want)
+            made = overlaying.updated(self, node, want)
             if made is not None:
                 return made
             raise self.scope.refuse(

@@ -22,10 +22,12 @@ from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.ir import Expr
 from refute.specs.machine.language import Sort
+from refute.specs.machine.opening import refuse_unlisted
 from refute.specs.machine.scope import MISSING, Scope
 from refute.specs.machine.values import pack_value
 
 BOOL = t.Bool()
+_ORDERED = ("ordered", t.OPEN_ORDERED)
 
 
 def constant(value: Any, kind: t.Type) -> Expr:
@@ -46,6 +48,14 @@ def _rows(entries: Sequence[t.Type]) -> t.Type:
     return t.SeqOf(t.join(elem for row in rows for elem in row), max(map(len, rows)))
 
 
+def _no_value(value: Any, kind: t.Type) -> tuple[str, str]:
+    """What is wrong with an object that is no value of its type, and what to write instead."""
+    for name in t.open_sorts(kind):
+        what = f"the value {value!r}, with a member of {name}, of which there are any number,"
+        return what, f"a variable or parameter of type {name}, and @initial for what it is"
+    return f"the value {value!r}", "a value of a declared type"
+
+
 class Expressions(abc.ABC):
     """Translates the expressions of one function; `Calls` adds calls and comprehensions."""
 
@@ -61,7 +71,10 @@ class Expressions(abc.ABC):
         if method is None:
             what, instead = _OUTSIDE.get(type(node).__name__, ("this expression", "simpler code"))
             raise self.scope.refuse(node, what, instead)
-        return method(node, want)
+        made = method(node, want)
+        if self.build.resolver.quantifies:
+            refuse_unlisted(self.scope, node, made)
+        return made
 
     def _Constant(self, node: ast.Constant, want: t.Type | None) -> Expr:
         return self.lift(node.value, node)
@@ -76,7 +89,7 @@ class Expressions(abc.ABC):
             kind = self._type_of_object(value, node)
             return constant(self.build.resolver.freeze(value, kind), kind)
         except OutOfRange as error:
-            raise refuse(f"the value {value!r}", "a value of a declared type") from error
+            raise refuse(*_no_value(value, kind)) from error
 
     def _type_of_object(self, value: Any, node: ast.AST) -> t.Type:
         if value is None:
@@ -163,7 +176,10 @@ class Expressions(abc.ABC):
         ]
         if found:
             return Expr("field", t.join(found), (base,), name)
-        ordered = [o for o in kinds if isinstance(o, t.Atoms) and o.kind == "ordered"]
+        ordered = [o for o in kinds if isinstance(o, t.Atoms) and o.kind in _ORDERED]
+        if ordered and t.open_sorts(ordered[0]) and name == "index":
+            what = f".index of {ordered[0].name}, which has any number of members,"
+            raise self.scope.refuse(node, what, "< between members, and .next")
         if ordered and len(kinds) == 1 and name == "index":
             return Expr("ordinal", t.Int(0, len(ordered[0].members) - 1), (base,))
         if ordered and len(kinds) == 1 and name == "next":
@@ -226,9 +242,7 @@ def orderable(kind: t.Type) -> bool:
     """Whether `<`, min and max have a meaning: numbers, members of one OrderedSort, tuples."""
     if isinstance(kind, t.Tuple):
         return bool(kind.items) and all(map(orderable, kind.items))
-    return isinstance(kind, t.Int | t.Bool) or (
-        isinstance(kind, t.Atoms) and kind.kind == "ordered"
-    )
+    return isinstance(kind, t.Int | t.Bool) or (isinstance(kind, t.Atoms) and kind.kind in _ORDERED)
 
 
 def is_enum(kind: t.Type) -> bool:

@@ -193,7 +193,7 @@ def _collection(calls: Comprehensions, node: ast.Call) -> tuple[Expr, t.Type]:
 
 def _domain(calls: Comprehensions, kind: t.Type, node: ast.AST) -> Expr:
     try:
-        domain(kind)
+        calls.build.resolver.walked(kind)
     except UsageError as error:
         what = f"a walk through {t.show(kind)}, which has too many values,"
         raise calls.scope.refuse(node, what, "a smaller type, or a walk of its parts") from error

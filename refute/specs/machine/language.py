@@ -57,7 +57,7 @@ class Running:
     meeting: while two steps meet over a rendezvous.
     """
 
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, int | str]
     choose: Chooser
     values: Callable[[Any], Sequence[Any]]
     meeting: Meeting | None = None
@@ -109,7 +109,17 @@ class _SortMeta(type):
         return True  # the class itself, not whether it has members
 
     def __len__(cls) -> int:
-        return _context(f"the size of {cls.__name__}").sizes[cls.__name__]
+        name = cls.__name__
+        size = _context(f"the size of {name}").sizes[name]
+        if isinstance(size, str):
+            raise UsageError(
+                f"{_place()}: {name} has any number of members, which are not listed",
+                thing=name,
+                value=size,
+                next_step=f"give a number, --set {name}=3; or start as one_of=anything, and say "
+                "in an @initial predicate which of the values are meant",
+            )
+        return size
 
 
 class Sort(metaclass=_SortMeta):
@@ -185,7 +195,7 @@ class Store(Protocol):
     """A running machine, as `Var` and `Const` see it: state, constants, and what a type admits."""
 
     _state: MutableMapping[str, Any]
-    _constants: Mapping[str, int]
+    _constants: Mapping[str, int | str]
 
     def _admit(self, name: str, value: Any) -> Any: ...
 
@@ -282,9 +292,11 @@ class Const(Generic[T]):
         annotation = vars(owner).get("__annotations__", {}).get(name)
         self.truth = self.truth or annotation in ("Const[bool]", Const[bool])
 
-    def value(self, given: int | None) -> int | None:
+    def value(self, given: int | str | None) -> int | None:
         """The value as it is meant. Raises UsageError for what no constant can be."""
-        if given is None or (type(given) in (int, bool) and not self.truth):
+        if given is None:
+            return None
+        if isinstance(given, int) and not self.truth:
             return given
         if self.truth and given in (0, 1):
             return bool(given)

@@ -56,13 +56,13 @@ def _guarded(work: Callable[[], Plain]) -> dict[str, Plain]:
         return {"error": unread(error)}
 
 
-def describe(reference: str, constants: Mapping[str, int]) -> dict[str, Plain]:
+def describe(reference: str, constants: Mapping[str, int | str]) -> dict[str, Plain]:
     """The IR of one machine as plain data under "value", or "error"."""
     return _guarded(lambda: translate(machine_class(reference), constants).to_plain())
 
 
 def play(
-    reference: str, constants: Mapping[str, int], cases: Sequence[Mapping[str, Plain]]
+    reference: str, constants: Mapping[str, int | str], cases: Sequence[Mapping[str, Plain]]
 ) -> dict[str, Plain]:
     """What each trace shows on the plain machine; see `Play.judge`. "unplayable" says why not."""
 
@@ -73,7 +73,7 @@ def play(
     return _guarded(work)
 
 
-def _play(cls: type, constants: Mapping[str, int], case: Mapping[str, Plain]) -> Plain:
+def _play(cls: type, constants: Mapping[str, int | str], case: Mapping[str, Plain]) -> Plain:
     try:
         return Play(cls, constants, case).judge()
     except Unplayable as error:
@@ -81,13 +81,15 @@ def _play(cls: type, constants: Mapping[str, int], case: Mapping[str, Plain]) ->
 
 
 def describe_module(
-    module: str, settings: Mapping[str, Sequence[int]], only: str
+    module: str, settings: Mapping[str, Sequence[int | str]], only: str
 ) -> dict[str, Plain]:
     """The IRs of all machines that a module defines, under every combination of the settings."""
     return _guarded(lambda: _describe_module(module, settings, only))
 
 
-def _describe_module(module: str, settings: Mapping[str, Sequence[int]], only: str) -> list[Plain]:
+def _describe_module(
+    module: str, settings: Mapping[str, Sequence[int | str]], only: str
+) -> list[Plain]:
     loaded = importlib.import_module(module)
     machines = [
         found
@@ -101,7 +103,7 @@ def _describe_module(module: str, settings: Mapping[str, Sequence[int]], only: s
 
 
 def _taken_by_all(
-    machines: Sequence[type[Machine]], settings: Mapping[str, Sequence[int]]
+    machines: Sequence[type[Machine]], settings: Mapping[str, Sequence[int | str]]
 ) -> list[Plain] | None:
     """The IRs if each machine takes all settings, as they mostly do; None if one does not."""
     rows = combinations({name: tuple(values) for name, values in settings.items()})
@@ -112,7 +114,7 @@ def _taken_by_all(
 
 
 def _taken_by_some(
-    machines: Sequence[type[Machine]], settings: Mapping[str, Sequence[int]]
+    machines: Sequence[type[Machine]], settings: Mapping[str, Sequence[int | str]]
 ) -> list[Plain]:
     """The IRs of machines under those settings that each of them has. Raises RefuteError."""
     names = {cls: FrontEnd(cls, {}).names() for cls in machines}

@@ -37,6 +37,7 @@ from refute.specs.machine.ir import (
     Write,
     Yield,
 )
+from refute.specs.machine.listing import require_listed
 from refute.specs.machine.operations import apply, elements, position, total
 from refute.specs.machine.values import (
     Value,
@@ -92,7 +93,11 @@ class Meaning:
         ]
 
     def starts(self) -> Iterator[World]:
-        """The initial states: the product of starting values that every `@initial` admits."""
+        """The initial states: the product of starting values that every `@initial` admits.
+
+        Raises UsageError for a machine whose values cannot be listed.
+        """
+        require_listed(self.ir)
         every = [[unpack_value(v) for v in variable.initial] for variable in self.ir.variables]
         places = tuple((process.entry, ()) for process, _ in self.processes)
         for values in itertools.product(*every):

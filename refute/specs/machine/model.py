@@ -27,7 +27,7 @@ class Machine:
     """A state machine: variables, steps and what must hold. See docs/machines.md."""
 
     _state: dict[str, Any]
-    _constants: Mapping[str, int]
+    _constants: Mapping[str, int | str]
     _types: tuple[Resolver, Mapping[str, Type]]
     _front: FrontEnd
     _around: tuple[Any, Seat, tuple[Any, ...]] | None = None
@@ -38,8 +38,11 @@ class Machine:
         cls._crashes = cls._crashes or crashes
 
     @classmethod
-    def build(cls, **constants: int) -> Model:
-        """The machine with these sizes and constants. Raises Unsupported, UsageError."""
+    def build(cls, **constants: int | str) -> Model:
+        """The machine with these sizes and constants; "any" is any size of a Sort.
+
+        Raises Unsupported, UsageError.
+        """
         if cls is Machine:
             raise UsageError("Machine itself has no steps", next_step="derive a class from it")
         front = FrontEnd(cls, constants)
@@ -67,7 +70,7 @@ class Model:
         return Space(self.ir, self._resolver)
 
     @property
-    def constants(self) -> dict[str, int]:
+    def constants(self) -> dict[str, int | str]:
         """Sizes and constants, given or by default."""
         return dict(self.ir.constants)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from refute.specs.machine import bags, sugar
+from refute.specs.machine import bags, overlaying
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import number
 from refute.specs.machine.ir import Expr
@@ -19,7 +19,7 @@ def mutated(
 ) -> Expr:
     """The value after the method. Raises Unsupported."""
     if isinstance(kind, t.MapOf) and name == "update" and len(call.args) == 1:
-        over = sugar.overlaid(calls, now, call.args)
+        over = overlaying.overlaid(calls, now, call.args)
         if over is not None and not call.keywords:
             return over
     args = [calls.expr(a) for a in call.args]

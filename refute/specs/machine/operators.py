@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from refute.specs.machine import bits, sugar
+from refute.specs.machine import bits, overlaying, sugar
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import (
     BOOL,
@@ -54,7 +54,7 @@ class Operators(Expressions):
     def _BinOp(self, node: ast.BinOp, want: t.Type | None) -> Expr:
         first = self.expr(node.left, want)
         if isinstance(node.op, ast.BitOr) and isinstance(first.type, t.MapOf):
-            over = sugar.overlaid(self, first, [node.right])
+            over = overlaying.overlaid(self, first, [node.right])
             if over is not None:
                 return over
         left, right = sugar.numbers(first, self.expr(node.right))

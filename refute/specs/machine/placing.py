@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from refute.errors import Unsupported
 from refute.specs.machine import types as t
 from refute.specs.machine.errors import MOST_ROUNDS
 from refute.specs.machine.expressions import BOOL, number
@@ -107,11 +108,23 @@ class Placed:
         self.stops = [process.entry, *(s for s in stops if s != process.entry)]
         self.live = {s: stops.get(s, ()) for s in self.stops}
         self.done = len(self.stops)
+        self._refuse_open(())
         self.place = self._variable("place", t.Int(0, self.done), 0)
         types = {p.name: p.type for p in process.locals}
         kept = dict.fromkeys(name for names in self.live.values() for name in names)
+        self._refuse_open(tuple(types[n] for n in kept))
         self.locals = {n: self._variable(n, types[n], some_value(types[n])) for n in kept}
         self.here, self.block, self.round = fresh("place"), fresh("block"), fresh("round")
+
+    def _refuse_open(self, kept: tuple[t.Type, ...]) -> None:
+        for sort in (name for kind in (*self.kinds, *kept) for name in t.open_sorts(kind)):
+            raise Unsupported(
+                f"line {self.process.line}: the process {self.process.name} has members of {sort}, "
+                "of any number, as its identity or in locals that it keeps, in a machine with "
+                "parts, rendezvous or a recovery in steps",
+                thing=self.process.name,
+                next_step=f"actions with a parameter of {sort}, and the place of each as a Map",
+            )
 
     def _variable(self, name: str, kind: t.Type, value: Value) -> Variable:
         whole = nested(self.kinds, kind)

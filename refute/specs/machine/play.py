@@ -24,7 +24,9 @@ def _step_of(data: Mapping[str, Plain]) -> tuple[str, tuple[Value, ...], list[Va
 class Play:
     """A trace played on the plain machine, and what it shows about one property."""
 
-    def __init__(self, cls: type, constants: Mapping[str, int], case: Mapping[str, Plain]) -> None:
+    def __init__(
+        self, cls: type, constants: Mapping[str, int | str], case: Mapping[str, Plain]
+    ) -> None:
         self.run = PlainRun(cls, constants)
         self.start = [unpack_value(v) for v in case["start"]]
         self.steps = [_step_of(step) for step in case["steps"]]
@@ -43,10 +45,10 @@ class Play:
     def _judged(self) -> tuple[bool, str]:
         last = self.prop == WELL_DEFINED and not self.predicate
         before: dict[str, Any] | None = None
-        self._begin()
-        for step in self.steps[:-1] if last else self.steps:
         every = [p for p in self.run.ir.properties if p.name == self.prop and p.crash]
         observed = next(iter(every), None)
+        self._begin()
+        for step in self.steps[:-1] if last else self.steps:
             before = dict(self.run.machine._state)
             self.recovered_before = observed is None or self.run.recovered(observed)
             self._take(step)

@@ -6,10 +6,8 @@ and the values that engines hold: `freeze` and `thaw`.
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import enum
-import operator
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +21,8 @@ from refute.specs.machine.annotations import (
     literal,
     named_fields,
     unnamed,
-    whole,
 )
+from refute.specs.machine.bounds import Bounds
 from refute.specs.machine.channels import Channel
 from refute.specs.machine.containers import Bag, Map, Seq, Set
 from refute.specs.machine.errors import OutOfRange
@@ -33,10 +31,12 @@ from refute.specs.machine.values import (
     MAX_DOMAIN,
     Value,
     atom,
+    cardinality,
     conforms,
     domain,
     members,
     order,
+    quantifiable,
     tag,
     tag_of,
 )
@@ -44,23 +44,11 @@ from refute.specs.machine.values import (
 Refuse = Callable[[str, str], Exception]
 
 
-class Resolver:
-    """Types of one machine under given constants. sizes: every Sort met. used: constants met."""
+class Resolver(Bounds):
+    """Types of one machine under given constants."""
 
-    def __init__(
-        self, constants: Mapping[str, int], named: Callable[[str], Any] = lambda name: None
-    ) -> None:
-        """named: what a name stands for where the machine is written, for Sorts in bounds."""
-        self.constants = constants
-        self.named = named
-        self.used: dict[str, int] = {}
-        self.sizes: dict[str, int] = {}
-        self.unsized: list[str] = []
-        self.classes: dict[str, type] = {}
-        self.inside: list[type] = []  # records whose fields are being resolved
-
-    def sort_size(self, sort: type[Sort]) -> int:
-        """The size of a Sort; an unsized one is noted and counted as one until reported."""
+    def sort_size(self, sort: type[Sort]) -> int | str:
+        """The size of a Sort, or `ANY`; an unsized one is noted, and one until reported."""
         name = sort.__name__
         self._know(name, sort)
         size = self.constants.get(name, sort.default_size)
@@ -68,12 +56,15 @@ class Resolver:
             if name not in self.unsized:
                 self.unsized.append(name)
             return 1
+        if size == t.ANY:
+            self.sizes[name] = self.used[name] = t.ANY
+            return t.ANY
         if type(size) is not int or size < 1:
             raise UsageError(
                 f"{name} must have at least one member, got {size!r}",
                 thing=name,
                 value=size,
-                next_step=f"give a positive number: --set {name}=3",
+                next_step=f"give a positive number, --set {name}=3, or any",
             )
         if size > MAX_DOMAIN:
             raise UsageError(
@@ -84,55 +75,6 @@ class Resolver:
             )
         self.sizes[name] = self.used[name] = size
         return size
-
-    def bound(self, value: int | str | None) -> int | None:
-        """A bound as a number; a string is arithmetic over constants and Sort sizes: "2 * N - 1".
-
-        Raises UsageError.
-        """
-        return None if value is None else self.number(value)
-
-    def number(self, value: int | str) -> int:
-        """As `bound`, of what is never left open."""
-        if not isinstance(value, str):
-            return whole(value)
-        try:
-            return self._arithmetic(ast.parse(value.strip(), mode="eval").body, value)
-        except (SyntaxError, ValueError, ZeroDivisionError) as error:
-            raise UsageError(
-                f"the bound {value!r} is no number: {error}",
-                thing=value,
-                next_step="write numbers, constants and + - * // only",
-            ) from error
-
-    def _arithmetic(self, node: ast.expr, whole: str) -> int:
-        match node:
-            case ast.Constant(value=int() as number):
-                return number
-            case ast.Name(id=name):
-                return self._named(name)
-            case ast.UnaryOp(op=ast.USub(), operand=inner):
-                return -self._arithmetic(inner, whole)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BOUND:
-                sides = self._arithmetic(left, whole), self._arithmetic(right, whole)
-                made: int = _BOUND[type(op)](*sides)
-                return made
-        raise ValueError(f"{ast.unparse(node)} is not one of numbers, names and + - * //")
-
-    def _named(self, name: str) -> int:
-        known = {**self.sizes, **dict.fromkeys(self.unsized, 1), **self.constants}
-        sort = self.named(name)
-        if name not in known and isinstance(sort, type) and issubclass(sort, Sort):
-            known[name] = self.sort_size(sort)
-        if name not in known:
-            raise UsageError(
-                f"the bound {name!r} names no constant",
-                thing=name,
-                possible=tuple(known),
-                next_step=f"declare {name}: Const[int] = const(), or write a number",
-            )
-        self.used[name] = known[name]
-        return known[name]
 
     def _know(self, name: str, cls: type) -> None:
         if self.classes.setdefault(name, cls) is not cls:
@@ -179,8 +121,11 @@ class Resolver:
         """The type of a Sort, Enum or frozen dataclass."""
         name = cls.__name__
         if issubclass(cls, Sort):
-            kind = "ordered" if issubclass(cls, OrderedSort) else "sort"
+            ordered = issubclass(cls, OrderedSort)
             size = self.sort_size(cls)
+            if isinstance(size, str):
+                return t.Atoms(name, (), t.OPEN_ORDERED if ordered else t.OPEN)
+            kind = "ordered" if ordered else "sort"
             return t.Atoms(name, tuple(f"{name}{i}" for i in range(size)), kind)
         if issubclass(cls, enum.Enum):
             if not all(cls):
@@ -247,9 +192,22 @@ class Resolver:
         if origin is Bag:
             return _bag(kinds[0], None)
         if origin is Map:
-            domain(kinds[0])
+            self.keyed(kinds[0])
             return t.MapOf(kinds[0], kinds[1])
         return t.SeqOf(kinds[0]) if origin is Seq else t.SetOf(kinds[0])
+
+    def walked(self, kind: t.Type) -> None:
+        """Note a type that a parameter or quantifier goes through. Raises UsageError for one that
+        has too many values to list, and no quantifiers of first order."""
+        if cardinality(kind) > MAX_DOMAIN and quantifiable(kind):
+            self.vast = True
+        else:
+            domain(kind)
+
+    def keyed(self, kind: t.Type) -> None:
+        """Refuse a type that no Map can have as keys. Raises UsageError."""
+        if not t.open_sorts(kind) or not quantifiable(kind):
+            domain(kind)
 
     def is_named_tuple(self, kind: t.Type) -> bool:
         """Whether values of the type are NamedTuples, which Python finds equal to tuples."""
@@ -350,14 +308,6 @@ def _plain_equality(cls: Any) -> bool:
     written = getattr(cls.__eq__, "__code__", None)
     compared = all(f.compare for f in dataclasses.fields(cls))
     return compared and written is not None and written.co_filename == "<string>"
-
-
-_BOUND: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-}
 
 
 def _no_type(construct: str, instead: str) -> Exception:

@@ -14,6 +14,7 @@ from refute.specs.machine import types as t
 from refute.specs.machine.errors import MOST_ROUNDS
 from refute.specs.machine.expressions import BOOL, constant, number
 from refute.specs.machine.ir import Assign, Check, Expr, For, If, Leave, Stmt, While
+from refute.specs.machine.opening import unlisted
 from refute.specs.machine.values import cardinality
 
 if TYPE_CHECKING:
@@ -95,6 +96,9 @@ def _for(made: Statements, node: ast.For, yields: bool) -> list[Stmt]:
 def _kept(made: Statements, node: ast.For, source: Expr, item: Expr) -> list[Stmt]:
     """A `for` with a yield. Of a fixed collection, the place in it is kept; else what is left."""
     build, line, elem = made.scope.build, node.lineno, item.type
+    if unlisted(source):
+        what = f"a loop with a yield through {t.show(elem)}, of which there is any number,"
+        raise made.scope.refuse(node, what, "while, with what is done as a Set: any_of(…)")
     name = build.fresh("left")
     if _fixed(source):
         upto = most_of(source)

@@ -64,6 +64,7 @@ class Build:
     loose: the locals that hold a builtin set, which Python walks through in the order of hashes.
     Of a part: prefix is before its names, keys the types that tell it from others of its kind,
     seat its place, outer the machine around it. seats: its own parts. rooms: of its channels.
+    checked: by identity, the expressions that list no members of a Sort of any size.
     """
 
     cls: type
@@ -80,6 +81,7 @@ class Build:
     seats: dict[str, Any] = dataclasses.field(default_factory=dict)
     rooms: dict[str, int | None] = dataclasses.field(default_factory=dict)
     connections: dict[Any, ast.FunctionDef] = dataclasses.field(default_factory=dict)
+    checked: dict[int, Expr] = dataclasses.field(default_factory=dict)
 
     def fresh(self, name: str) -> str:
         """A local's name that no other local of the machine has."""

@@ -13,10 +13,10 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 
-from refute.errors import UsageError
+from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr, MachineIR, Property, Variable
 from refute.specs.machine.meaning import Meaning, World
-from refute.specs.machine.types import show
+from refute.specs.machine.start_predicates import YES
 from refute.specs.machine.values import (
     Value,
     cardinality,
@@ -41,36 +41,42 @@ def settled(
 ) -> tuple[Variable, ...]:
     """The variables with the values that they may start with.
 
-    open_to_all: those that may start with any value of their type. Raises UsageError where such a
-    type is too large, and no predicate settles which of its values it is.
+    open_to_all: those that may start with any value of their type. Where such a type is too large,
+    and no predicate settles which of its values it is, that stays a predicate (`Variable.start`).
     """
     asked = [p.predicate for p in properties if p.kind == "initial"]
-    search = _Search(variables, open_to_all, [c for p in asked for c in _conjuncts(p)])
-    found = search.found() if asked and search.large() else None
-    made = []
-    for at, variable in enumerate(variables):
+    listed, conjuncts = _listed(variables, [c for p in asked for c in _conjuncts(p)])
+    search = _Search(listed, open_to_all, conjuncts)
+    found = search.found() if conjuncts and search.large() else None
+    made = [v for v in variables if v not in listed]
+    for at, variable in enumerate(listed):
         if found is not None and (variable.name in search.given or len(found[at])):
             values: Sequence[Value] = sorted(found[at], key=order)
+        elif variable.name in open_to_all and cardinality(variable.type) > MAX_STARTS:
+            made.append(dataclasses.replace(variable, start=YES))
+            continue
         elif variable.name in open_to_all:
-            values = _every(variable)
+            values = domain(variable.type)
         else:
             made.append(variable)
             continue
         made.append(dataclasses.replace(variable, initial=tuple(map(pack_value, values))))
-    return tuple(made)
+    place = {variable.name: at for at, variable in enumerate(variables)}
+    return tuple(sorted(made, key=lambda variable: place[variable.name]))
 
 
-def _every(variable: Variable) -> Sequence[Value]:
-    name, size = variable.name, cardinality(variable.type)
-    if size > MAX_STARTS:
-        raise UsageError(
-            f"{name} may start with any of {size:,.0f} values, more than {MAX_STARTS:,}",
-            thing=name,
-            value=show(variable.type),
-            next_step=f"var(one_of=f), where f() lists those that are meant, or self.{name} == … "
-            "in an @initial",
-        )
-    return domain(variable.type)
+def _listed(
+    variables: Sequence[Variable], conjuncts: Sequence[Expr]
+) -> tuple[list[Variable], list[Expr]]:
+    """The variables whose values can be listed, and what is said of these alone."""
+    listed = [v for v in variables if v.start is None and not t.open_sorts(v.type)]
+    names = {v.name for v in listed}
+    return listed, [c for c in conjuncts if _reads(c) <= names and not _open(c)]
+
+
+def _open(expr: Expr) -> bool:
+    """Whether a quantifier over a Sort of any size is inside."""
+    return bool(t.open_sorts(expr.type)) or any(map(_open, expr.args))
 
 
 class _Search:

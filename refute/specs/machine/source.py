@@ -62,11 +62,16 @@ def _ends(file: str, lines: list[str]) -> dict[int, int]:
 
 def _found(text: str) -> dict[int, int]:
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        nodes: list[ast.AST] = [ast.parse(text)]
     except SyntaxError:  # the file has changed since it was imported
         return {}
-    return {
-        min([node.lineno, *(d.lineno for d in node.decorator_list)]): node.end_lineno or 0
-        for node in nodes
-        if isinstance(node, ast.FunctionDef)
-    }
+    found: dict[int, int] = {}
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            found[first] = node.end_lineno or 0
+        # Functions stand in statements only, and those in others, cases and handlers.
+        inside = ast.iter_child_nodes(node)
+        nodes += [n for n in inside if not isinstance(n, ast.expr | ast.arguments)]
+    return found

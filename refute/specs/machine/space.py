@@ -10,6 +10,7 @@ from typing import Any
 
 from refute.errors import UsageError
 from refute.specs.machine.ir import Action, MachineIR, Process, Property
+from refute.specs.machine.listing import require_listed
 from refute.specs.machine.meaning import Meaning, Taken, World
 from refute.specs.machine.naming import step_text
 from refute.specs.machine.resolve import Resolver
@@ -71,6 +72,7 @@ class Space:
         self.resolver = resolver
         self.meaning = Meaning(ir)
         movers: tuple[Action | Process, ...] = (*ir.actions, *ir.processes)
+        require_listed(ir)
         self._movers = {mover.name: mover for mover in movers}
         self._before: dict[World, list[tuple[World, Taken]]] | None = None
 

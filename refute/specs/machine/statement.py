@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from refute.claim import Claim, Need, Statement, Verdict, Where
 from refute.errors import IllegalClaim
 from refute.specs.machine.ir import UNIVERSAL, MachineIR
+from refute.specs.machine.types import ANY
 
 DEADLOCK_FREE = "deadlock-free"
 WELL_DEFINED = "well_defined"
@@ -25,12 +26,13 @@ _IMPLICIT = {
 
 
 def Satisfies(
-    subject: str, prop: str = ALL, constants: Mapping[str, int] | None = None
+    subject: str, prop: str = ALL, constants: Mapping[str, int | str] | None = None
 ) -> Statement:
     """The machine `module:Class`, with these constants, satisfies a property that always holds.
 
     prop: an @invariant, @transition, @temporal or @refines, "deadlock-free" or "well_defined";
-    without it, everything the machine states. For @reachable use `Reaches`. Raises IllegalClaim.
+    without it, everything the machine states. constants: the size of a Sort may be "any". For
+    @reachable use `Reaches`. Raises IllegalClaim.
     """
     if prop == ALL_FIRE:
         raise IllegalClaim(f"{ALL_FIRE} says what can happen", next_step="use Reaches(…)")
@@ -38,19 +40,19 @@ def Satisfies(
     return _statement(subject, prop, constants, what, existential=False)
 
 
-def Reaches(subject: str, prop: str, constants: Mapping[str, int] | None = None) -> Statement:
+def Reaches(subject: str, prop: str, constants: Mapping[str, int | str] | None = None) -> Statement:
     """The machine can reach a state where its @reachable `prop` holds ("every-step-fires" too)."""
     what = _IMPLICIT.get(prop, f"a state with {prop} is reachable")
     return _statement(subject, prop, constants, what, existential=True)
 
 
 def _statement(
-    subject: str, prop: str, constants: Mapping[str, int] | None, what: str, existential: bool
+    subject: str, prop: str, constants: Mapping[str, int | str] | None, what: str, existential: bool
 ) -> Statement:
     sizes = dict(constants or {})
-    if not all(type(v) is int for v in sizes.values()):
+    if not all(type(v) is int or v == ANY for v in sizes.values()):
         raise IllegalClaim(
-            f"constants must be numbers, got {sizes!r}", thing="constants", value=sizes
+            f"constants must be numbers, or {ANY!r}, got {sizes!r}", thing="constants", value=sizes
         )
     return Statement(
         kind="machine",
@@ -62,7 +64,7 @@ def _statement(
     )
 
 
-def shown(name: str, constants: Mapping[str, int]) -> str:
+def shown(name: str, constants: Mapping[str, int | str]) -> str:
     """`TwoPhase(RM=3)`."""
     inside = ", ".join(f"{k}={v}" for k, v in sorted(constants.items()))
     return f"{name}({inside})" if inside else name
@@ -71,6 +73,7 @@ def shown(name: str, constants: Mapping[str, int]) -> str:
 def claims_of(ir: MachineIR, reference: str, file: str) -> tuple[Claim, ...]:
     """One claim per property of the machine; each needs a complete search with its constants.
 
+    With Sorts of any size there is none: what always holds needs a proof.
     reference: `module:qualname`. file: the module's path, relative to its tree.
     """
     constants = dict(ir.constants)
@@ -82,8 +85,16 @@ def claims_of(ir: MachineIR, reference: str, file: str) -> tuple[Claim, ...]:
     existential = [(p.name, p.line) for p in ir.of_kind("reachable")] + [(ALL_FIRE, ir.line)]
     made = [(n, line, Satisfies(reference, n, constants)) for n, line in universal]
     made += [(n, line, Reaches(reference, n, constants)) for n, line in existential]
-    need = Need(Verdict.EXHAUSTED, tuple(sorted(constants.items())))
+    bounds = tuple(sorted(constants.items()))
+    shown_by = Need(Verdict.EXHAUSTED, bounds)
+    needs = Need(Verdict.PROVED, bounds) if ANY in constants.values() else shown_by
     return tuple(
-        Claim(f"{name}.{prop}", statement, Where(file, line), (file,), need)
+        Claim(
+            f"{name}.{prop}",
+            statement,
+            Where(file, line),
+            (file,),
+            shown_by if statement.existential else needs,
+        )
         for prop, line, statement in made
     )

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable
 
 from refute.specs.machine import formulas
+from refute.specs.machine import types as t
 from refute.specs.machine.calls import Calls
 from refute.specs.machine.closures import Closure, Function
 from refute.specs.machine.expressions import constant
@@ -135,6 +136,9 @@ def _family(calls: _Formulas, node: ast.Call, negated: bool) -> Formula:
     kind = calls.build.resolver.type_of(annotation_of(scope, where), scope.refuser(where))
     name, before = inner.args.args[0].arg, dict(scope.env)
     parts = []
+    for sort in t.open_sorts(kind):
+        what = f"a formula for each of {sort}, which has any number of members,"
+        raise scope.refuse(node, what, f"a parameter of the @temporal method: (self, x: {sort})")
     for value in domain(kind):
         scope.env[name] = constant(value, kind)
         part = _formula(calls, inner.body) if _is_formula(inner.body) else None

@@ -36,7 +36,10 @@ class Nothing:
 
 @frozen
 class Atoms:
-    """An Enum ("enum"), a Sort ("sort") or an OrderedSort ("ordered"), by name and members."""
+    """An Enum ("enum"), a Sort ("sort") or an OrderedSort ("ordered"), by name and members.
+
+    A Sort of any size is "open", or "open ordered", and has no members by name.
+    """
 
     name: str
     members: tuple[str, ...]
@@ -103,6 +106,8 @@ class SeqOf:
 Type: TypeAlias = Bool | Int | Nothing | Atoms | Text | Tuple | Rec | Union | SetOf | MapOf | SeqOf
 
 NEVER = Union(())
+ANY = "any"  # in place of the size of a Sort: it has any number of members, at least one
+OPEN, OPEN_ORDERED = "open", "open ordered"
 
 
 def text_of(options: Iterable[str]) -> Text:
@@ -212,6 +217,29 @@ def included(inner: Type, outer: Type) -> bool:
     return False
 
 
+def parts(kind: Type) -> tuple[Type, ...]:
+    """The types that a type is made of, one level down."""
+    match kind:
+        case SetOf() | SeqOf():
+            return (kind.elem,)
+        case MapOf():
+            return (kind.key, kind.value)
+        case Tuple():
+            return kind.items
+        case Union():
+            return kind.options
+        case Rec():
+            return tuple(field for _, field in kind.fields)
+    return ()
+
+
+def open_sorts(kind: Type) -> tuple[str, ...]:
+    """The names of the Sorts of any size in a type, each once."""
+    if isinstance(kind, Atoms):
+        return (kind.name,) if kind.kind in (OPEN, OPEN_ORDERED) else ()
+    return tuple(dict.fromkeys(name for part in parts(kind) for name in open_sorts(part)))
+
+
 def show(kind: Type) -> str:
     """The type as a person reads it."""
     match kind:
@@ -248,12 +276,18 @@ def _end(bound: int | None) -> str:
 
 _CLASSES: dict[str, type[Any]] = {}
 _FIELDS: dict[type[Any], tuple[str, ...]] = {}  # of the same classes
+_LATER: dict[type[Any], int] = {}  # how many last fields are left out where they are None
 
 
-def register(*classes: type[Any]) -> None:
-    """Let `pack` and `unpack` know these dataclasses, by their names."""
+def register(*classes: type[Any], later: int = 0) -> None:
+    """Let `pack` and `unpack` know these dataclasses, by their names.
+
+    later: of their last fields, so many are left out as long as all of these are None, so that data
+    and digests from before there were such fields stay what they are.
+    """
     _CLASSES.update({c.__name__: c for c in classes})
     _FIELDS.update({c: tuple(f.name for f in dataclasses.fields(c)) for c in classes})
+    _LATER.update(dict.fromkeys(classes, later) if later else {})
 
 
 register(Bool, Int, Nothing, Atoms, Text, Tuple, Rec, Union, SetOf, BagOf, MapOf, SeqOf)
@@ -267,6 +301,9 @@ def pack(value: Any) -> Plain:
     names = _FIELDS.get(kind)
     if names is None:
         return value
+    later = _LATER.get(kind)
+    if later and all(getattr(value, name) is None for name in names[-later:]):
+        names = names[:-later]
     return {"is": kind.__name__, "of": [pack(getattr(value, name)) for name in names]}
 
 
@@ -279,7 +316,7 @@ def unpack(data: Plain) -> Any:
         fields = data.get("of")
         if kind is None or type(fields) is not list:
             raise UnreadableInput(f"not the data of a machine: {str(data)[:80]}", thing="machine")
-        if len(fields) != len(_FIELDS[kind]):
+        if len(fields) not in (len(_FIELDS[kind]), len(_FIELDS[kind]) - _LATER.get(kind, 0)):
             raise UnreadableInput(f"{kind.__name__} has other fields", thing="machine")
         return kind(*(unpack(v) for v in fields))
     if data is None or type(data) in (bool, int, str):

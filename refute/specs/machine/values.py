@@ -20,6 +20,7 @@ from typing import Any
 from refute.errors import UnreadableInput, UsageError
 from refute.plain import Plain
 from refute.specs.machine.types import (
+    ANY,
     Atoms,
     BagOf,
     Bool,
@@ -33,6 +34,8 @@ from refute.specs.machine.types import (
     Tuple,
     Type,
     Union,
+    open_sorts,
+    parts,
     show,
 )
 
@@ -99,6 +102,7 @@ def domain(kind: Type) -> tuple[Value, ...]:
     if size == 0:  # also of nothing together with something unbounded
         return ()
     if size > MAX_DOMAIN:
+        _refuse_open(kind)
         raise UsageError(
             f"the type {show(kind)} has more than {MAX_DOMAIN} values",
             thing="type",
@@ -106,6 +110,29 @@ def domain(kind: Type) -> tuple[Value, ...]:
             next_step="bound it: Annotated[int, Range(lo, hi)], Annotated[Seq[T], Upto(n)]",
         )
     return tuple(sorted(set(_all(kind)), key=order))
+
+
+def _refuse_open(kind: Type) -> None:
+    names = open_sorts(kind)
+    if names:
+        raise UsageError(
+            f"{names[0]} has any number of members, so the values of {show(kind)} are not listed",
+            thing=names[0],
+            value=ANY,
+            next_step=f"give a number: --set {names[0]}=3",
+        )
+
+
+def quantifiable(kind: Type) -> bool:
+    """Whether `for all` and `exists` have a meaning over a type without listing its values.
+
+    Of sets, maps and sequences, whose quantifiers are of second order, only if they are few.
+    """
+    if isinstance(kind, Tuple | Rec | Union):
+        return all(map(quantifiable, parts(kind)))
+    if isinstance(kind, SetOf | MapOf | SeqOf):
+        return cardinality(kind) <= MAX_DOMAIN
+    return True
 
 
 def cardinality(kind: Type) -> float:
@@ -118,7 +145,7 @@ def cardinality(kind: Type) -> float:
         case Nothing():
             return 1
         case Atoms():
-            return len(kind.members)
+            return float("inf") if open_sorts(kind) else len(kind.members)
         case Text():
             return len(kind.options)
         case Tuple():

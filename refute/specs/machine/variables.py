@@ -15,12 +15,21 @@ from refute.specs.machine.channels import ChannelVar
 from refute.specs.machine.composing import keyed_variable, placed_variable
 from refute.specs.machine.containers import Bag
 from refute.specs.machine.errors import OutOfRange
-from refute.specs.machine.ir import Variable
+from refute.specs.machine.ir import Expr, Variable
 from refute.specs.machine.language import Running, Var, anything, running
+from refute.specs.machine.placing import nested
 from refute.specs.machine.resolve import Resolver
 from refute.specs.machine.sending import channel_type
+from refute.specs.machine.start_predicates import YES, StartPredicates
 from refute.specs.machine.starts import starting_values
-from refute.specs.machine.values import Value, domain, order, pack_value
+from refute.specs.machine.values import (
+    MAX_DOMAIN,
+    Value,
+    cardinality,
+    domain,
+    order,
+    pack_value,
+)
 
 if TYPE_CHECKING:
     from refute.specs.machine.declared import Declared
@@ -73,9 +82,12 @@ def starting(front: Declared) -> list[Variable]:
 def _variable(front: Declared, name: str, variable: Var[Any], kind: t.Type) -> Variable:
     way, argument = variable.given()
     if name in open_to_all(front):
-        return Variable(name, kind, (), front.line)
+        start = YES if t.open_sorts(kind) else None
+        return Variable(name, kind, (), front.line, start=start)
     if isinstance(variable, ChannelVar):
         way, argument = _channel_start(argument, kind)
+    if t.open_sorts(kind) or _too_many(way, argument, kind):
+        return _predicated(front, name, way, argument, kind)
     keys = front.build.keys
     if _of_keys(argument, len(keys)) and (way != "each" and way != "each_of"):
         thawed = [[front.resolver.thaw(v, k) for v in domain(k)] for k in keys]
@@ -85,6 +97,38 @@ def _variable(front: Declared, name: str, variable: Var[Any], kind: t.Type) -> V
         return keyed_variable(front, Variable(name, kind, (), front.line), rows)
     packed = tuple(map(pack_value, _starts(front, name, way, argument, kind)))
     return placed_variable(front, Variable(name, kind, packed, front.line))
+
+
+def _too_many(way: str, argument: Any, kind: t.Type) -> bool:
+    """Whether the starting values are more than can be listed."""
+    if argument is anything:
+        return cardinality(kind) > MAX_DOMAIN
+    if way != "each_of" or not isinstance(argument, list | tuple | set | frozenset):
+        return False
+    return isinstance(kind, t.MapOf) and len(argument) ** cardinality(kind.key) > MAX_DOMAIN
+
+
+def _predicated(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -> Variable:
+    """A variable with a predicate of what it starts with. Raises Unsupported and UsageError."""
+    build, refuse = front.build, front.refuser_of(name)
+    made = StartPredicates(front.resolver, name, refuse, build.fresh)
+    argument = _placed_count(front, name, way, argument, kind)
+    whole = nested(build.keys, kind)
+
+    def told(place: Expr, deep: int) -> Expr:
+        if deep:
+            return made.everywhere(place, lambda entry: told(entry, deep - 1))
+        found = made.of(way, argument, place)
+        if found is None:
+            raise refuse(*_no_way(name, way, kind))
+        return found
+
+    try:
+        with _evaluating(front.resolver):
+            start = told(Expr("read", whole, (), build.prefix + name), len(build.keys))
+    except OutOfRange as error:
+        raise _outside(front, name, way, argument, kind, error) from error
+    return Variable(build.prefix + name, whole, (), front.line, start=start)
 
 
 def _of_keys(argument: Any, keys: int) -> bool:
@@ -136,24 +180,41 @@ def _counted(resolver: Resolver, way: str, argument: Any, kind: t.Type) -> Any:
     return resolver.number(argument) if isinstance(argument, str) else argument
 
 
-def _starts(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -> list[Value]:
+def _placed_count(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -> Any:
     with placed(lambda: front.place_of(name)):
-        argument = _counted(front.resolver, way, argument, kind)
+        return _counted(front.resolver, way, argument, kind)
+
+
+def _evaluating(resolver: Resolver) -> contextlib.AbstractContextManager[None]:
+    """While a machine's own code says what it starts with."""
+    return running(Running(resolver.sizes, _no_choice, resolver.values))
+
+
+def _outside(
+    front: Declared, name: str, way: str, argument: Any, kind: t.Type, error: OutOfRange
+) -> UsageError:
+    return UsageError(
+        f"{front.place_of(name)}: {front.cls.__name__}.{name} starts outside its type: {error}",
+        thing=name,
+        next_step=_inside(way, kind, argument),
+    )
+
+
+def _no_way(name: str, way: str, kind: t.Type) -> tuple[str, str]:
+    """What is no starting value, and what to write instead."""
+    instead = "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map"
+    return f"{name} = var({way}…) for {t.show(kind)}", instead
+
+
+def _starts(front: Declared, name: str, way: str, argument: Any, kind: t.Type) -> list[Value]:
+    argument = _placed_count(front, name, way, argument, kind)
     try:
-        sizes, values = front.resolver.sizes, front.resolver.values
-        with running(Running(sizes, _no_choice, values)):
+        with _evaluating(front.resolver):
             starts = starting_values(front.resolver, way, argument, kind)
     except OutOfRange as error:
-        raise UsageError(
-            f"{front.place_of(name)}: {front.cls.__name__}.{name} starts outside its type: {error}",
-            thing=name,
-            next_step=_inside(way, kind, argument),
-        ) from error
+        raise _outside(front, name, way, argument, kind, error) from error
     if starts is None:
-        raise front.refuser_of(name)(
-            f"{name} = var({way}…) for {t.show(kind)}",
-            "var(value), var(one_of=…), or var(each=…) and var(each_of=…) for a Map",
-        )
+        raise front.refuser_of(name)(*_no_way(name, way, kind))
     return sorted(set(starts), key=order)
 
 

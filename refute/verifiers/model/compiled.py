@@ -41,6 +41,7 @@ from refute.specs.machine.ir import (
     Yield,
     atoms,
 )
+from refute.specs.machine.listing import require_listed
 from refute.specs.machine.values import conforms, domain, said, unpack_value
 from refute.verifiers.model.emit import Emitter
 from refute.verifiers.model.native.branches import refusing
@@ -330,7 +331,11 @@ class Compiled:
         self.writer.put(depth, f"{slot} = {rebuilt[0]}")
 
     def initial_states(self) -> Iterator[State]:
-        """Every product of starting values; `@initial` predicates not yet applied."""
+        """Every product of starting values; `@initial` predicates not yet applied.
+
+        Raises UsageError for a machine whose values cannot be listed.
+        """
+        require_listed(self.ir)
         starts = [[unpack_value(v) for v in variable.initial] for variable in self.ir.variables]
         places = tuple(
             ((process.entry,),) * instance_count(process) for process in self.ir.processes

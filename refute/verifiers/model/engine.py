@@ -23,6 +23,7 @@ from refute.sandbox.zygote import prepare_also
 from refute.site import Site
 from refute.specs.machine.asking import described
 from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.listing import require_listed
 from refute.specs.machine.statement import ALL_FIRE
 from refute.verifiers import Interrupted, Progress
 from refute.verifiers.model.behaviours import Behaviours, with_behaviours
@@ -86,6 +87,7 @@ class ModelChecker:
         clock = budget.clock()
         try:
             ir = described(claims[0], site, Limits.from_budget(budget))
+            require_listed(ir)
             data = ir.to_plain()
             with (
                 Certificate() as certificate,

@@ -1,0 +1,253 @@
+"""What cannot be said of a Sort of any size: whatever counts, indexes or lists its members.
+
+Quantifiers, comprehensions of sets and maps, membership and choices have a meaning for every size,
+and pass. What walks through the members one after the other is refused here, after translation:
+operations of the IR are few, and every way to write them in Python comes down to these.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from refute.specs.machine import types as t
+from refute.specs.machine.ir import (
+    LTL,
+    Assign,
+    Choose,
+    Expr,
+    For,
+    If,
+    Leave,
+    MachineIR,
+    Meet,
+    Stmt,
+    Write,
+)
+from refute.specs.machine.values import MAX_DOMAIN, cardinality
+
+if TYPE_CHECKING:
+    from refute.specs.machine.scope import Scope
+
+_COUNT = "all(… for x in {0}) or any(… for x in {0}); a majority is a member of a Sort of quorums, "
+_COUNT += "with its members in a Map[Quorum, Set[{0}]] that an @initial predicate is about"
+_WALK = "any(…), all(…), a Set or Map comprehension over {0}, or any_of(…)"
+_LEAST = "any(all(not y < x for y in {0}) for x in {0}), the quantifiers that say it"
+_DOES = {
+    "len": ("counts members of {}", _COUNT),
+    "sum": ("counts members of {}", _COUNT),
+    "total": ("counts members of {}", _COUNT),
+    "min": ("looks for the least of {}", _LEAST),
+    "max": ("looks for the greatest of {}", _LEAST),
+    "toseq": ("puts members of {} in a row", _WALK),
+    "sorted": ("puts members of {} in a row", _WALK),
+    "fold": ("goes through members of {} one after the other", _WALK),
+    "dict": ("lists keys of {}", "{{k: … if k == a else … for k in {0}}}, a value for every key"),
+    "mapping": ("computes keys of {}", "{{k: … for k in {0}}}, a value for every key"),
+    "domain": ("goes through sets, maps or rows of {}", "a Sort of its own for those meant"),
+}
+_TAKES = {("for", 0), ("in", 1), ("toset", 0)}  # operations that need no order, and where
+
+
+def sources(chain: Expr) -> Iterator[Expr]:
+    """The collections that a comprehension goes through."""
+    while chain.op in ("for", "if", "let"):
+        if chain.op == "for":
+            yield chain.args[0]
+        chain = chain.args[1]
+
+
+def unlisted(expr: Expr) -> bool:
+    """Whether the elements of a collection cannot be gone through one after the other."""
+    match expr.type:
+        case t.BagOf():
+            return False
+        case t.SetOf(elem) if expr.op not in ("setof", "const"):
+            walked = expr.op == "set" and any(map(unlisted, sources(expr.args[0])))
+            many = walked and cardinality(elem) > MAX_DOMAIN
+            return many or bool(t.open_sorts(elem))
+        case t.MapOf(key, _):
+            return bool(t.open_sorts(key))
+        case t.SeqOf(elem, _):
+            return _unlisted_row(expr, elem)
+    return False
+
+
+def _unlisted_row(expr: Expr, elem: t.Type) -> bool:
+    match expr.op:
+        case "domain":
+            return cardinality(elem) > MAX_DOMAIN
+        case "list":
+            return any(map(unlisted, sources(expr.args[0])))
+        case "keys" | "values" | "items" | "toseq" | "sorted" | "slice" | "cat":
+            return any(map(unlisted, expr.args))
+        case "if" | "let":
+            return any(map(unlisted, expr.args[1:]))
+    return False
+
+
+def problem(expr: Expr) -> tuple[str, str] | None:
+    """What an operation does with members of a Sort of any size that it cannot, and what to write
+    instead; None when it can. What its arguments do is not looked at."""
+    op = expr.op
+    if op == "total":
+        bad = any(map(unlisted, sources(expr.args[0])))
+    elif op == "fold":
+        bad = unlisted(expr.args[0])
+    elif op in ("len", "sum", "min", "max", "toseq", "sorted"):
+        bad = any(map(unlisted, expr.args))
+    elif op == "dict":
+        bad = isinstance(expr.type, t.MapOf) and bool(t.open_sorts(expr.type.key))
+    elif op == "mapping":
+        bad = isinstance(expr.type, t.MapOf) and _computed(expr.args[0], expr.type.key)
+    else:
+        bad = any(_row(a) and (op, at) not in _TAKES for at, a in enumerate(expr.args))
+        op = "toseq" if bad else op
+    if not bad:
+        return None
+    does, instead = _DOES[op]
+    names = _names(expr) or ("int",)
+    return does.format(names[0]), instead.format(names[0])
+
+
+def _row(expr: Expr) -> bool:
+    return isinstance(expr.type, t.SeqOf) and unlisted(expr)
+
+
+def _computed(chain: Expr, key: t.Type) -> bool:
+    """Whether keys of a map are not simply all members of a Sort of any size."""
+    if not t.open_sorts(key):
+        return False
+    if chain.op != "for" or chain.args[1].op != "item":
+        return True
+    source, named = chain.args[0], chain.args[1].args[0]
+    all_keys = source.op in ("domain", "keys") or isinstance(source.type, t.MapOf)
+    return not (all_keys and named.op == "local" and named.data == chain.data)
+
+
+def _names(expr: Expr) -> tuple[str, ...]:
+    """The Sorts of any size that an expression is about."""
+    own = t.open_sorts(expr.type)
+    return own or next((found for found in map(_names, expr.args) if found), ())
+
+
+def refuse_unlisted(scope: Scope, node: ast.expr, made: Expr) -> None:
+    """Refuse, at its line, what an expression does that no Sort of any size allows.
+
+    Raises Unsupported.
+    """
+    found = _first(made, scope.build.checked)
+    if found is not None:
+        raise scope.refuse(node, f"{_short(node)}, which {found[0]}, any number,", found[1])
+
+
+def _short(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _first(expr: Expr, checked: dict[int, Expr]) -> tuple[str, str] | None:
+    """The first problem inside an expression; the parts that are checked are noted by identity."""
+    if id(expr) in checked:
+        return None
+    checked[id(expr)] = expr
+    for part in expr.args:
+        found = _first(part, checked)
+        if found is not None:
+            return found
+    return problem(expr)
+
+
+class Checked:
+    """Checks a whole machine for what sugar, channels and statements put together."""
+
+    def __init__(self, refuse: Callable[[int, str, str], Exception], seen: dict[int, Expr]) -> None:
+        """refuse: at a line."""
+        self.refuse = refuse
+        self.seen = seen
+
+    def machine(self, ir: MachineIR) -> None:
+        """Raises Unsupported."""
+        for action in ir.actions:
+            self._body(action.body)
+        for process in ir.processes:
+            for block in process.blocks:
+                self._body(block.body)
+                condition = getattr(block.end, "condition", None)
+                self._value(condition, process.line)
+        for prop in ir.properties:
+            self._value(prop.predicate, prop.line)
+        for temporal in ir.temporals:
+            self._formula(temporal.formula, temporal.line)
+        for refinement in ir.refinements:
+            for value in refinement.mapping:
+                self._kept(value, refinement.line)
+
+    def _formula(self, formula: LTL, line: int) -> None:
+        self._value(formula.predicate, line)
+        for part in formula.args:
+            self._formula(part, line)
+
+    def _body(self, body: tuple[Stmt, ...]) -> None:
+        for stmt in body:
+            self._statement(stmt)
+
+    def _statement(self, stmt: Stmt) -> None:
+        match stmt:
+            case Choose():
+                self._value(stmt.source, stmt.line)
+            case Assign() | Write():
+                for key in stmt.path if isinstance(stmt, Write) else ():
+                    self._value(key, stmt.line)
+                self._kept(stmt.value, stmt.line)
+            case If():
+                self._value(stmt.condition, stmt.line)
+                self._body(stmt.then)
+                self._body(stmt.orelse)
+            case For():
+                self._value(stmt.source, stmt.line)
+                if unlisted(stmt.source) and not _pointwise(stmt.body, {stmt.name}):
+                    name = (_names(stmt.source) or ("int",))[0]
+                    what = f"a loop through {name}, any number, whose rounds depend on each other,"
+                    raise self.refuse(stmt.line, what, "self.x[k] = … for the k of the loop alone")
+                self._body(stmt.body)
+            case Meet():
+                for part in (*stmt.keys, *((stmt.value,) if stmt.value else ())):
+                    self._value(part, stmt.line)
+            case _:
+                self._value(getattr(stmt, "condition", None), stmt.line)
+
+    def _value(self, value: Expr | None, line: int) -> None:
+        found = None if value is None else _first(value, self.seen)
+        if found is not None:
+            raise self.refuse(line, f"what {found[0]}, any number,", found[1])
+
+    def _kept(self, value: Expr, line: int) -> None:
+        self._value(value, line)
+        if _row(value):
+            name = (_names(value) or ("int",))[0]
+            what = f"a list of members of {name}, any number,"
+            raise self.refuse(line, what, f"a Set of them, {{x for x in {name} if …}}")
+
+
+def _pointwise(body: tuple[Stmt, ...], names: set[str]) -> bool:
+    """Whether a round writes only what belongs to its own element, which has these names."""
+    return all(_own(stmt, names) for stmt in body)
+
+
+def _own(stmt: Stmt, names: set[str]) -> bool:
+    match stmt:
+        case Assign(value=Expr(op="local", data=str(other))) if other in names:
+            names.add(stmt.name)
+        case Assign():
+            names.discard(stmt.name)
+        case Write():
+            return any(key.op == "local" and key.data in names for key in stmt.path)
+        case If():
+            return _pointwise(stmt.then, set(names)) and _pointwise(stmt.orelse, set(names))
+        case For():
+            return _pointwise(stmt.body, set(names))
+        case Leave():
+            return False
+    return True
