@@ -80,7 +80,7 @@ class _Encoder:
         if kind is float:
             return value if math.isfinite(value) else {"!float": repr(value)}
         if kind is list:
-            return [self.encode(v, depth + 1) for v in value]
+            return self.row(value, depth + 1)
         if kind is bytes:
             if self.blobs is not None:
                 self.blobs.append(value)
@@ -88,10 +88,16 @@ class _Encoder:
             return {"!bytes": base64.b64encode(value).decode("ascii")}
         return self.tagged(value, depth + 1)
 
+    def row(self, values: Sequence[Plain], depth: int) -> list[Any]:
+        if depth > MAX_DEPTH:
+            return [self.encode(v, depth) for v in values]
+        # Most parts of large values are these; a call for each takes most of the time.
+        return [v if type(v) is str or v is None else self.encode(v, depth) for v in values]
+
     def tagged(self, value: Plain, depth: int) -> Any:
         kind = type(value)
         if kind is tuple:
-            return {"!tuple": [self.encode(v, depth) for v in value]}
+            return {"!tuple": self.row(value, depth)}
         if kind is dict:
             if all(type(k) is str and not k.startswith("!") for k in value):
                 return {k: self.encode(v, depth) for k, v in value.items()}
@@ -170,12 +176,15 @@ def decode(data: Any, blobs: Sequence[bytes] = ()) -> Plain:
         raise NotPlainData("encoded plain data is nested too deeply") from error
 
 
+_ATOMS = frozenset((type(None), bool, int, float, str))
+
+
 def _decode(data: Any, blobs: Sequence[bytes]) -> Plain:
     kind = type(data)
-    if data is None or kind in (bool, int, float, str):
+    if kind in _ATOMS:
         return data
     if kind is list:
-        return [_decode(v, blobs) for v in data]
+        return [v if type(v) in _ATOMS else _decode(v, blobs) for v in data]
     if kind is not dict:
         raise NotPlainData(f"{kind.__name__} is not encoded plain data")
     tags = [k for k in data if k.startswith("!")]
@@ -202,7 +211,7 @@ def _decode_tagged(tag: str, body: Any, data: dict[str, Any], blobs: Sequence[by
         case "!bytearray":
             return bytearray(base64.b64decode(body, validate=True))
         case "!tuple":
-            return tuple(_decode(v, blobs) for v in body)
+            return tuple([v if type(v) in _ATOMS else _decode(v, blobs) for v in body])
         case "!dict":
             keys = _spread([_decode(k, blobs) for k, _ in body])
             return dict(zip(keys, (_decode(v, blobs) for _, v in body), strict=True))

@@ -15,7 +15,6 @@ import json
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -166,7 +165,7 @@ exit codes: 0 established, 1 refuted, 2 usage or unreadable input, 3 not establi
 def _explain(error: BaseException, args: Sequence[str], debug: bool) -> int:
     """Print what happened, as data too where JSON was asked for; returns the exit code."""
     if debug and not isinstance(error, KeyboardInterrupt):
-        traceback.print_exception(error)
+        sys.__excepthook__(type(error), error, error.__traceback__)
     if isinstance(error, RefuteError):
         if _json_on_stdout(args):
             _say(json.dumps({"schema": ERROR_SCHEMA, **error.to_json()}), sys.stdout.fileno())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from refute import __version__, plain
@@ -74,7 +74,7 @@ def dumps(data: Mapping[str, Any]) -> str:
 @functools.cache
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) that every document follows."""
-    text = resources.files("refute.report").joinpath("run.schema.json").read_text("utf-8")
+    text = Path(__file__).with_name("run.schema.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 

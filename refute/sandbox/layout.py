@@ -37,8 +37,9 @@ class Layout(NamedTuple):
 def layout(command: bool) -> Layout:
     """The layout for Python subjects, or for commands."""
     interpreter = os.path.realpath(sys.executable)
-    standard = [p for p in sys.path if p and _is_standard(p)]
+    roots = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
     installed = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
+    standard = [p for p in sys.path if p not in installed and _is_below(p, roots)]
     package = str(Path(__file__).parent.parent)
     libraries = [*_LIBRARIES, *_STORES, *(f"{p}/lib" for p in (sys.base_prefix, sys.prefix))]
     shown = [*libraries, *_DATA, interpreter, *standard, *installed, package]
@@ -58,10 +59,7 @@ def layout(command: bool) -> Layout:
     )
 
 
-def _is_standard(path: str) -> bool:
-    roots = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
-    if Path(path).name in ("site-packages", "dist-packages"):
-        return False
+def _is_below(path: str, roots: set[str]) -> bool:
     return any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
