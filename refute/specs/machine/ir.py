@@ -214,8 +214,6 @@ class Variable:
     """A state variable and the packed values it may start with.
 
     hidden: of the IR alone, such as the place of a process; a run of the class does not know it.
-    start: where there are too many values to list, or any number of them, a predicate over `read`
-    of the variable that is true of those; `initial` is empty. For the symbolic engine alone.
     """
 
     name: str
@@ -223,7 +221,6 @@ class Variable:
     initial: tuple[Plain, ...]
     line: int = 0
     hidden: bool = False
-    start: Expr | None = None
 
 
 @frozen
@@ -328,8 +325,7 @@ class Refinement:
 
 @frozen
 class MachineIR:
-    """A machine with its constants resolved. constants: name → value, as given or defaulted; the
-    size of a Sort may be `ANY`.
+    """A machine with its constants resolved. constants: name → value, as given or defaulted.
 
     crashes: the last action is `CRASH`, which a run of the class carries out itself.
     """
@@ -339,7 +335,7 @@ class MachineIR:
     file: str
     line: int
     doc: str
-    constants: tuple[tuple[str, int | str], ...]
+    constants: tuple[tuple[str, int], ...]
     variables: tuple[Variable, ...]
     actions: tuple[Action, ...]
     processes: tuple[Process, ...]
@@ -378,6 +374,5 @@ def hides(ir: MachineIR) -> bool:
 
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
-register(Variable, later=1)
-register(Done, Block, Param, Action, Process, Property, MachineIR)
+register(Done, Block, Variable, Param, Action, Process, Property, MachineIR)
 register(LTL, Temporal, Refinement, Die, Meet)
