@@ -39,16 +39,16 @@ from refute.specs.machine.language import Var
 from refute.specs.machine.lower import Lowering, live_at, live_before
 from refute.specs.machine.mapping import mapping_of
 from refute.specs.machine.marks import Mark, mark_of
+from refute.specs.machine.opening import Checked
 from refute.specs.machine.placing import Placed
 from refute.specs.machine.scope import Scope, function_scope
 from refute.specs.machine.settled import settled
 from refute.specs.machine.statement import WELL_DEFINED
 from refute.specs.machine.statements import Statements
 from refute.specs.machine.temporal import formula_of
-from refute.specs.machine.values import domain
 from refute.specs.machine.variables import open_to_all, placed, typed
 from refute.specs.machine.views import View
-from refute.specs.machine.whole import marked_names, whole
+from refute.specs.machine.whole import fronts, marked_names, whole
 
 _PREDICATES = (
     "invariant",
@@ -172,7 +172,7 @@ class FrontEnd(Declared):
         if self.crashes:
             marked.actions.append(self._crash(starts, self._first(marked)))
             starts = (*starts, *(waiting(marked.recovering) if marked.recovering else ()))
-        return MachineIR(
+        made = MachineIR(
             name=self.cls.__qualname__,
             module=self.cls.__module__,
             file=self.file,
@@ -187,6 +187,9 @@ class FrontEnd(Declared):
             refinements=tuple(marked.refinements),
             crashes=self.crashes,
         )
+        if any(each.resolver.quantifies for each in fronts(self)):
+            Checked(self.refuse_at, self.build.checked).machine(made)
+        return made
 
     def _params(self, function: types.FunctionType, drop: int) -> tuple[tuple[str, Param], ...]:
         hints = self.hints(function)
@@ -196,7 +199,7 @@ class FrontEnd(Declared):
                 raise self.refuse(function, f"the parameter {name} without a type", f"{name}: T")
             with placed(lambda: self.refuse(function, "", "").thing):
                 kind = self.resolver.type_of(hints[name], self.refuser(function))
-                domain(kind)
+                self.resolver.walked(kind)
             made.append((name, Param(self.build.fresh(name), kind)))
         return tuple(made)
 
@@ -305,7 +308,7 @@ class FrontEnd(Declared):
 
     def _crash(self, variables: tuple[Variable, ...], recovery: tuple[Stmt, ...]) -> Action:
         volatile = frozenset(n for n, v in self.vars() if v.volatile)
-        several = [v.name for v in variables if v.name in volatile and len(v.initial) > 1]
+        several = [v.name for v in variables if v.name in volatile and len(v.initial) != 1]
         if several or CRASH in self.members:
             what = f"{several[0]}, volatile," if several else f"a member called {CRASH}"
             instead = "one starting value: what a crash leaves" if several else "another name"
@@ -369,6 +372,6 @@ class FrontEnd(Declared):
         return Property(name, kind, params, predicate, line, crash, keys)
 
 
-def translate(cls: type, constants: Mapping[str, int]) -> MachineIR:
+def translate(cls: type, constants: Mapping[str, int | str]) -> MachineIR:
     """The IR of a machine class under these constants. Raises Unsupported, UsageError."""
     return FrontEnd(cls, constants).ir()

@@ -214,6 +214,8 @@ class Variable:
     """A state variable and the packed values it may start with.
 
     hidden: of the IR alone, such as the place of a process; a run of the class does not know it.
+    start: where there are too many values to list, or any number of them, a predicate over `read`
+    of the variable that is true of those; `initial` is empty. For the symbolic engine alone.
     """
 
     name: str
@@ -221,6 +223,7 @@ class Variable:
     initial: tuple[Plain, ...]
     line: int = 0
     hidden: bool = False
+    start: Expr | None = None
 
 
 @frozen
@@ -325,7 +328,8 @@ class Refinement:
 
 @frozen
 class MachineIR:
-    """A machine with its constants resolved. constants: name → value, as given or defaulted.
+    """A machine with its constants resolved. constants: name → value, as given or defaulted; the
+    size of a Sort may be `ANY`.
 
     crashes: the last action is `CRASH`, which a run of the class carries out itself.
     """
@@ -335,7 +339,7 @@ class MachineIR:
     file: str
     line: int
     doc: str
-    constants: tuple[tuple[str, int], ...]
+    constants: tuple[tuple[str, int | str], ...]
     variables: tuple[Variable, ...]
     actions: tuple[Action, ...]
     processes: tuple[Process, ...]
@@ -374,5 +378,6 @@ def hides(ir: MachineIR) -> bool:
 
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
-register(Done, Block, Variable, Param, Action, Process, Property, MachineIR)
+register(Variable, later=1)
+register(Done, Block, Param, Action, Process, Property, MachineIR)
 register(LTL, Temporal, Refinement, Die, Meet)

@@ -30,9 +30,10 @@ from refute.specs.machine.ir import (
 )
 from refute.specs.machine.language import Chooser, Running, Var, running
 from refute.specs.machine.marks import Mark, mark_of
+from refute.specs.machine.meaning import Meaning, World
 from refute.specs.machine.plainparts import apart, called, declaring, inside, may_stop
 from refute.specs.machine.resolve import embed
-from refute.specs.machine.values import Value, domain, pack_value, unpack_value
+from refute.specs.machine.values import Value, conforms, domain, pack_value, unpack_value
 from refute.specs.machine.whole import ENDED
 
 Move = tuple[str, tuple[Value, ...]]
@@ -43,7 +44,7 @@ class Unplayable(RefuteError):
 
 
 @functools.lru_cache(maxsize=16)
-def _read(cls: type, constants: tuple[tuple[str, int], ...]) -> tuple[MachineIR, FrontEnd]:
+def _read(cls: type, constants: tuple[tuple[str, int | str], ...]) -> tuple[MachineIR, FrontEnd]:
     """The IR of a class and its frontend: reading the source costs more than most runs."""
     front = FrontEnd(cls, dict(constants))
     return front.ir(), front
@@ -52,7 +53,7 @@ def _read(cls: type, constants: tuple[tuple[str, int], ...]) -> tuple[MachineIR,
 class PlainRun:
     """One linear run of a machine class."""
 
-    def __init__(self, cls: type, constants: Mapping[str, int]) -> None:
+    def __init__(self, cls: type, constants: Mapping[str, int | str]) -> None:
         self.cls = cls
         self.ir, self.front = _read(cls, tuple(sorted(constants.items())))
         self.resolver = self.front.resolver
@@ -81,16 +82,27 @@ class PlainRun:
         self.generators.clear()
         self.finished.clear()
         self.finished |= self._recoveries()
-        packed = [pack_value(v) for v in values]
-        if len(packed) != len(self.ir.variables) or any(
-            p not in v.initial for p, v in zip(packed, self.ir.variables, strict=True)
-        ):
+        if len(values) != len(self.ir.variables) or not self._starts(values):
             raise Unplayable("the machine does not start with these values")
         rows = zip(self.ir.variables, values, strict=True)
         self.place([value for variable, value in rows if not variable.hidden])
         for prop in self.ir.of_kind("initial"):
             if not self.holds(prop):
                 raise Unplayable(f"the machine does not start so: {prop.name} is false")
+
+    def _starts(self, values: Sequence[Value]) -> bool:
+        """Whether each variable may start with its value."""
+        world = World(tuple(values), ())
+        for variable, value in zip(self.ir.variables, values, strict=True):
+            if variable.start is None:
+                possible = pack_value(value) in variable.initial
+            else:
+                possible = conforms(value, variable.type) and bool(
+                    Meaning(self.ir).valued(variable.start, world)
+                )
+            if not possible:
+                return False
+        return True
 
     def values(self) -> tuple[Value, ...]:
         """The state's values."""

@@ -24,7 +24,9 @@ def _step_of(data: Mapping[str, Plain]) -> tuple[str, tuple[Value, ...], list[Va
 class Play:
     """A trace played on the plain machine, and what it shows about one property."""
 
-    def __init__(self, cls: type, constants: Mapping[str, int], case: Mapping[str, Plain]) -> None:
+    def __init__(
+        self, cls: type, constants: Mapping[str, int | str], case: Mapping[str, Plain]
+    ) -> None:
         self.run = PlainRun(cls, constants)
         self.start = [unpack_value(v) for v in case["start"]]
         self.steps = [_step_of(step) for step in case["steps"]]

@@ -82,7 +82,7 @@ def _fallen(front: FrontEnd, fall: Fall, every: list[Placed], variables: list[Va
     names = {fall.prefix + name for name, made in part.vars() if made.volatile}
     volatile = [v for v in variables if v.name in names]
     for variable in volatile:
-        if len(variable.initial) > 1:
+        if len(variable.initial) != 1:
             what = f"{variable.name}, volatile,"
             raise part.refuser(part.cls)(what, "one starting value: what a crash leaves")
     return part_crash(fall, own, volatile)
