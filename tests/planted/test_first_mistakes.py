@@ -11,6 +11,7 @@ import pytest
 
 from refute.errors import RefuteError
 from refute.specs.machine.frontend import translate
+from refute.specs.machine.listing import require_listed
 
 HEAD = """\
 from __future__ import annotations
@@ -90,7 +91,7 @@ def refused(directory: Path, member: str) -> RefuteError:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     with pytest.raises(RefuteError) as caught:
-        translate(module.M, {})
+        require_listed(translate(module.M, {}))
     return caught.value
 
 
