@@ -12,9 +12,11 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as type checkers know it; loading `typing` would take most of the time here
 if TYPE_CHECKING:
+    from typing import Any
+
     from refute.budget import Budget
     from refute.check import check
     from refute.claim import Claim, Need, Verdict, claim

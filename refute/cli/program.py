@@ -15,10 +15,13 @@ import importlib
 import os
 import signal
 import sys
-from types import FrameType
-from typing import NoReturn
 
 from refute.errors import EXIT_INTERRUPTED, EXIT_USAGE
+
+TYPE_CHECKING = False  # as in `refute`
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 SAID = b"refute: interrupted\n"
 
