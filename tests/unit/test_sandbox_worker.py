@@ -347,6 +347,21 @@ def test_a_forked_worker_is_as_one_that_was_spawned(tree: Path, zygote: Zygote) 
     os.close(reading)
 
 
+def test_a_zygote_loads_what_is_wanted_first_and_the_rest_between_forks(tree: Path) -> None:
+    first, later = "refute.specs.machine.bits", "refute.specs.machine.intervals"
+
+    def loaded(name: str) -> bool:
+        with open_worker(tree, None, ["."], LIMITS) as worker:
+            return worker.call("sys:modules.__contains__", name).value is True
+
+    prepare((first,), later=(later,))
+    try:
+        assert loaded(first)
+        assert any(loaded(later) for _ in range(20))
+    finally:
+        release()
+
+
 def test_a_zygote_that_was_killed_is_replaced_by_spawning(tree: Path, zygote: Zygote) -> None:
     zygote.close()
     with open_worker(tree, None, ["."], LIMITS) as worker:
