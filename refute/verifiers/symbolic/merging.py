@@ -106,10 +106,9 @@ def _combined(pairs: list[tuple[Bit, Sym]]) -> Sym:
     if found == "map":
         return OpenMap(first.kind, lambda key: select([(bit, m.read(key)) for bit, m in pairs]))
     if found[0] == "row":
-        rows = [(bit, parts_of(form)) for bit, form in pairs]
-        count = found[2]
-        parts = [select([(bit, parts[at]) for bit, (_, parts) in rows]) for at in range(count)]  # type: ignore[misc]
-        return row(parts, found[1])
+        rows = [(bit, parts[1]) for bit, form in pairs if (parts := parts_of(form)) is not None]
+        each = range(found[2])
+        return row((select([(bit, parts[at]) for bit, parts in rows]) for at in each), found[1])
     return chosen(pairs)
 
 
