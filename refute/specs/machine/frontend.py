@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from refute.errors import UsageError
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import pure_body
 from refute.specs.machine.composing import constants_of, each_part
@@ -339,10 +340,12 @@ class FrontEnd(Declared):
             raise self.refuse(function, f"{mark.abstract!r} as a machine", "a class with variables")
         typed(self)
         known = {**self.resolver.sizes, **self.build.constants}
-        front = FrontEnd(mark.abstract, {})
         named = {n: self.resolver.number(v) for n, v in mark.constants.items()}
-        shared = {n: known[n] for n in front.names() if n in known}
-        abstract = FrontEnd(mark.abstract, {**shared, **named}, bare=True).ir()
+        try:
+            abstract = FrontEnd(mark.abstract, {**known, **named}, bare=True).ir()
+        except UsageError:  # it has not all of these
+            shared = {n: known[n] for n in FrontEnd(mark.abstract, {}).names() if n in known}
+            abstract = FrontEnd(mark.abstract, {**shared, **named}, bare=True).ir()
         scope, _ = self._open(function)
         line = self.line_of(function)
         name = self.name(function, claimed=True)
