@@ -128,23 +128,21 @@ def gathered(found: Sequence[Item]) -> Sym:
         return row(form for _, form in found)
     if sum(bit is not True for bit, _ in found) > MOST_MISSING:
         raise Outside(f"a list of more than {MOST_MISSING} elements that may be missing")
-    ways: list[tuple[Bit, tuple[Sym, ...]]] = [(True, ())]  # by length
+    counts: list[Bit] = [True]  # for each number, whether so many have been there
+    here: list[list[Item]] = []  # for each place, what may be in it
     for bit, form in found:
         if bit is False:
             continue
-        longer = [(and_(test, bit), (*parts, form)) for test, parts in ways]
-        same = [(and_(test, not_(bit)), parts) for test, parts in ways]
-        ways = [*same[:1], *map(_either, same[1:], longer[:-1]), longer[-1]]
-    return choice({}, [(bit, row(parts)) for bit, parts in ways if bit is not False])
-
-
-def _either(
-    a: tuple[Bit, tuple[Sym, ...]], b: tuple[Bit, tuple[Sym, ...]]
-) -> tuple[Bit, tuple[Sym, ...]]:
-    if a[0] is False or b[0] is False:
-        return b if a[0] is False else a
-    parts = zip(a[1], b[1], strict=True)
-    return or_(a[0], b[0]), tuple(select([(a[0], x), (b[0], y)]) for x, y in parts)
+        steps = [and_(count, bit) for count in counts]
+        here.append([])
+        for place, step in zip(here, steps, strict=True):
+            if step is not False:
+                place.append((step, form))
+        stay = [and_(count, not_(bit)) for count in counts]
+        counts = [stay[0], *map(or_, stay[1:], steps), steps[-1]]
+    places = [select(place) if place else None for place in here]
+    lengths = [(bit, row(places[:n])) for n, bit in enumerate(counts) if bit is not False]
+    return choice({}, lengths)
 
 
 def set_of(found: Sequence[Item]) -> Sym:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import z3
 
@@ -26,6 +27,7 @@ class Context:
         self.facts: list[Term] = []
         self.errors: list[Bit] = []
         self.path: Bit = True
+        self.memory: dict[Any, Any] = {}  # of the evaluator
         self._ordered: dict[str, Term] = {}
 
     @property
@@ -67,7 +69,7 @@ class Context:
         """A context whose errors are nobody's. facts: whether its facts are this one's."""
         made = Context()
         if facts:
-            made.facts, made._ordered = self.facts, self._ordered
+            made.facts, made._ordered, made.memory = self.facts, self._ordered, self.memory
         return made
 
     def fresh(self, name: str) -> str:

@@ -25,6 +25,7 @@ from refute.verifiers.symbolic.forms import OpenSet, Outside, Sym, is_known, tru
 from refute.verifiers.symbolic.merging import merge, select
 from refute.verifiers.symbolic.operating import OPERATIONS, in_source
 from refute.verifiers.symbolic.quantifying import is_open
+from refute.verifiers.symbolic.remembering import remembered
 
 Env = Mapping[str, Any]
 MOST_SYMBOLIC = (
@@ -145,6 +146,10 @@ def _parts(sym: Sym, count: int, ctx: Context) -> list[Sym]:
 
 
 def _fold(expr: Expr, env: Env, ctx: Context) -> Sym:
+    return remembered(_folded, expr, env, ctx)
+
+
+def _folded(expr: Expr, env: Env, ctx: Context) -> Sym:
     source, start, body = expr.args
     item, *names = expr.data
     values = evaluate(start, env, ctx)
@@ -229,7 +234,15 @@ def _toset(expr: Expr, env: Env, ctx: Context) -> Sym:
     return _operated(expr, env, ctx)
 
 
+def _listed(expr: Expr, env: Env, ctx: Context) -> Sym:
+    return remembered(_operated, expr, env, ctx)
+
+
 def _walked(expr: Expr, env: Env, ctx: Context) -> Sym:
+    return remembered(_comprehension, expr, env, ctx)
+
+
+def _comprehension(expr: Expr, env: Env, ctx: Context) -> Sym:
     return walking.Walk(evaluate, ctx).comprehension(expr, env)
 
 
@@ -249,6 +262,8 @@ _SPECIAL: dict[str, Callable[[Expr, Env, Context], Sym]] = {
     "domain": _domain,
     "range": _range,
     "in": _in,
+    "toseq": _listed,
+    "sorted": _listed,
     "toset": _toset,
     **dict.fromkeys(("any", "all", "set", "list", "total", "mapping"), _walked),
 }

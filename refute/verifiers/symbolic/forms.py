@@ -130,7 +130,7 @@ def alternatives(sym: Sym) -> list[tuple[Bit, Sym]]:
 def shape(sym: Sym) -> Any:
     """What two forms have in common that can be merged into one of the same shape."""
     kind = type(sym)
-    if kind is bool or kind is z3.BoolRef:
+    if kind is bool or isinstance(sym, z3.BoolRef):
         return "bool"
     if kind is Row:
         return "row", sym.head, len(sym.parts)
@@ -148,7 +148,7 @@ def shape(sym: Sym) -> Any:
 
 def truth(sym: Sym) -> Bit:
     """A value as a condition."""
-    if type(sym) is bool or type(sym) is z3.BoolRef:
+    if type(sym) is bool or isinstance(sym, z3.BoolRef):
         return sym
     if is_known(sym):
         return bool(sym)
@@ -167,7 +167,7 @@ def expanded(sym: Sym, limit: int = MOST_ALTERNATIVES) -> list[tuple[Bit, Value]
     kind = type(sym)
     if kind in _KNOWN:
         return [(True, sym)]
-    if kind is z3.BoolRef:
+    if isinstance(sym, z3.BoolRef):
         return [(sym, True), (not_(sym), False)]
     if kind is Choice:
         return _expanded_choice(sym, limit)
