@@ -43,6 +43,7 @@ from refute.specs.machine.values import (
     Value,
     conforms,
     domain,
+    pack_value,
     unpack_value,
 )
 
@@ -104,6 +105,21 @@ class Meaning:
             world = World(values, places)
             if all(self.holds(p, world) for p in self.ir.of_kind("initial")):
                 yield world
+
+    def start(self, values: tuple[Value, ...]) -> World | None:
+        """The initial state with these values; None where the machine does not start so."""
+        world = World(values, tuple((process.entry, ()) for process, _ in self.processes))
+        if len(values) != len(self.ir.variables):
+            return None
+        for variable, value in zip(self.ir.variables, values, strict=True):
+            if variable.start is None and pack_value(value) not in variable.initial:
+                return None
+            if variable.start is not None and not (
+                conforms(value, variable.type) and self.valued(variable.start, world)
+            ):
+                return None
+        admitted = all(self.holds(p, world) for p in self.ir.of_kind("initial"))
+        return world if admitted else None
 
     def steps(self, world: World) -> Iterator[Taken]:
         """Every step that the state offers. Raises what a step raises in Python."""

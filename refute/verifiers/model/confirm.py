@@ -22,16 +22,13 @@ class Confirm:
 
     def __init__(self, ir: MachineIR) -> None:
         self.meaning = Meaning(ir)
-        self.seen: dict[World, None] = dict.fromkeys(self.meaning.starts())
-        self.inside = [w for w in self.seen if self._inside(w)]
-        self.generated = len(self.seen)
+        self.seen: dict[World, None] = {}
+        self.inside: list[World] = []
+        self.generated = self.at = self.depth = self.level_end = 0
         self.reached: set[str] = set()
         self.fired: set[str] = set()
-        self.at = 0
-        self.depth = 1 if self.inside else 0
-        self.level_end = len(self.inside)
-        for world in self.inside:
-            self._look(world)
+        self.started = False
+        self._starts = self.meaning.starts()
 
     def _inside(self, world: World) -> bool:
         return all(self.meaning.holds(p, world) for p in self.meaning.ir.of_kind("constraint"))
@@ -44,6 +41,8 @@ class Confirm:
     def advance(self, seconds: float) -> dict[str, Plain]:
         """Search on for about so long. An exception of the machine ends it as it is."""
         until = time.monotonic() + seconds
+        while not self.started and time.monotonic() < until:
+            self._start()
         while self.at < len(self.inside) and time.monotonic() < until:
             if self.at == self.level_end:
                 self.level_end = len(self.inside)
@@ -57,10 +56,21 @@ class Confirm:
             "distinct": len(self.inside),
             "generated": self.generated,
             "depth": self.depth,
-            "finished": self.at == len(self.inside),
+            "finished": self.started and self.at == len(self.inside),
             "reached": sorted(self.reached),
             "fired": sorted(with_sides(self.meaning.ir, self.fired)),
         }
+
+    def _start(self) -> None:
+        """Meet the next start; the search begins with the first after the last."""
+        world = next(self._starts, None)
+        if world is not None:
+            self.generated += 1
+            self._meet(world)
+            return
+        self.started = True
+        self.level_end = len(self.inside)
+        self.depth = 1 if self.inside else 0
 
     def _meet(self, world: World) -> None:
         if world in self.seen:
@@ -78,8 +88,7 @@ def open_confirm(data: Plain) -> Confirm:
 
 def passed(meaning: Meaning, case: Mapping[str, Plain]) -> list[World]:
     """The states along a trace; shorter when it gets stuck."""
-    start = tuple(map(unpack_value, case["start"]))
-    world = next((w for w in meaning.starts() if w.variables == start), None)
+    world = meaning.start(tuple(map(unpack_value, case["start"])))
     found: list[World] = []
     for step in [None, *case["steps"]]:
         if step is not None and world is not None:

@@ -38,11 +38,12 @@ class Keeper:
         self._outside: set[State] = set()
 
     def save(self) -> Plain:
-        """What there is to commit; None when memory has ended, and with it what could be kept.
+        """What there is to commit; None when there is nothing that could be kept.
 
-        Raises OSError.
+        So it is when memory has ended, and before all starting values were looked at. Raises
+        OSError.
         """
-        if self.search.full:
+        if self.search.full or not self.search.started:
             return None
         known, kept, outside = len(self._numbers), self._kept, self._outside
         try:
@@ -109,6 +110,7 @@ class Keeper:
         search = self.search
         for name in _COUNTS:
             setattr(search, name, rest[name])
+        search.started = True
         search.machine.ran[0] = int(rest["ran"], 16)
         search.hits = {name: _unpacked(hit) for name, hit in rest["hits"].items()}
         search.fired = {name: _unpacked(hit) for name, hit in rest["fired"].items()}

@@ -5,6 +5,7 @@ states and every successor count as generated; a successor outside the constrain
 checked, but neither distinct nor expanded; depth counts states, the initial ones are depth 1.
 
 The search runs in a worker, a slice at a time, so that its owner can show progress and stop it.
+Where there are many starting values they are a part of that: other engines begin sooner with them.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from refute.verifiers.model.compiled import (
     expand,
 )
 from refute.verifiers.model.observing import observing
-from refute.verifiers.model.trace import Trace, trace_of
+from refute.verifiers.model.trace import Trace, covering, trace_of
 
 Link = tuple[int, int, tuple[Any, ...]]  # parent's number, instance's number, choices
 
 START: Link = (-1, -1, ())
+AT_ONCE = 1_000  # starting values that are looked at before the first slice
 
 
 @frozen
@@ -71,24 +73,31 @@ class Search:
         self.reachables, self.terminals = by_kind["reachable"], by_kind["terminal"]
         self.constraints = self._kind("constraint")
         self.observed = observing(self.machine)
-        self._start()
+        self.started = False  # all starting values were looked at
+        self._starts = self.machine.initial_states()
+        self._filters = self._kind("initial")
+        self._start(AT_ONCE)
 
     def _kind(self, kind: str) -> tuple[Predicate, ...]:
         return tuple(p for p in self.machine.predicates if p.property.kind == kind)
 
-    def _start(self) -> None:
-        filters = self._kind("initial")
-        for state in self.machine.initial_states():
+    def _start(self, most: int) -> None:
+        """Look at so many more starting values. The search begins with the first after the last."""
+        for _ in range(most):
+            state = next(self._starts, None)
+            if state is None:
+                self.started = True
+                self.level_end = len(self.states)
+                self.depth = 1 if self.states else 0
+                return
             try:
-                if not all(p.test(state) for p in filters):
+                if not all(p.test(state) for p in self._filters):
                     continue
             except Exception as error:
                 self._raise(START, error, "", state)
                 continue
             self.generated += 1
             self._meet(state, START)
-        self.level_end = len(self.states)
-        self.depth = 1 if self.states else 0
 
     def advance(self, seconds: float) -> dict[str, Plain]:
         """Search on for about so long; returns the counts so far."""
@@ -102,6 +111,9 @@ class Search:
     def _advance(self, until: float) -> None:
         while not self.finished and not self.full:
             for _ in range(64):
+                if not self.started:
+                    self._start(1)
+                    continue
                 if self.at == len(self.states):
                     self.finished = True
                     break
@@ -228,7 +240,8 @@ class Search:
         silent: actions and processes. unran: the lines of branches of their code.
         """
         traces = {name: self.trace(name, hit) for name, hit in self.hits.items()}
-        fired = [self.trace(ALL_FIRE, hit) for hit in self.fired.values()]
+        ends = {name: hit.links[-1][0] for name, hit in self.fired.items()}
+        fired = covering(ends, lambda name: self.replayed(ALL_FIRE, self.fired[name]))
         silent = silent_steps(self.machine.ir, self.fired)
         unran = self.machine.never_ran()
         found = {"hits": traces, "fired": fired, "silent": silent, "unran": unran}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from refute.frozen import frozen
@@ -46,11 +47,31 @@ def trace_of(trace: Trace) -> Plain:
             for instance, choices, _ in trace.moves
         ],
     }
+    every: tuple[Action | Process, ...] = (*trace.ir.actions, *trace.ir.processes)
+    movers = {mover.name: mover for mover in every}
     lines = [{"text": "start", "changes": _all(trace.ir, trace.states[0])}]
     for (instance, choices, before), after in zip(trace.moves, trace.states[1:], strict=True):
         changes = changed(trace.ir, before, after) if after else {}
-        lines.append({"text": _moved(trace.ir, instance, choices, before), "changes": changes})
+        line = _moved(trace.ir, movers[instance.name], instance, choices, before)
+        lines.append({"text": line, "changes": changes})
     return {"case": case, "steps": lines, "why": _told(trace)}
+
+
+def covering(ends: Mapping[str, int], told: Callable[[str], Trace]) -> list[Plain]:
+    """Traces that together take every step of these names.
+
+    ends: for each the number of the state that it was first taken in; told: the trace to there. The
+    latest come first, as they take most of the others on their way: where there are thousands of
+    steps, a trace for each would be of the square of their number.
+    """
+    taken: set[str] = set()
+    found: list[Plain] = []
+    for name in sorted(ends, key=lambda n: (-ends[n], n)):
+        if name not in taken:
+            trace = told(name)
+            taken |= {instance.name for instance, _, _ in trace.moves}
+            found.append(trace_of(trace))
+    return found
 
 
 def _told(trace: Trace) -> str:
@@ -69,26 +90,31 @@ def _told(trace: Trace) -> str:
     return trace.why
 
 
-def _moved(ir: MachineIR, instance: Instance, choices: tuple[Value, ...], before: State) -> str:
-    movers: tuple[Action | Process, ...] = (*ir.actions, *ir.processes)
-    (mover,) = [m for m in movers if m.name == instance.name]
+def _moved(
+    ir: MachineIR,
+    mover: Action | Process,
+    instance: Instance,
+    choices: tuple[Value, ...],
+    before: State,
+) -> str:
     shown = [text(v, p.type) for v, p in zip(instance.params, mover.params, strict=True)]
     line = step_text(mover, shown)
     if choices:
         line += " choosing " + ", ".join(map(said, choices))
-    place = _line(ir, instance, before)
+    place = _line(ir, mover, instance, before)
     return f"{line} from line {place}" if place else line
 
 
-def _line(ir: MachineIR, instance: Instance, before: State) -> int:
+def _line(ir: MachineIR, mover: Action | Process, instance: Instance, before: State) -> int:
     """The source line a process goes on from; 0 for actions."""
-    for action in ir.actions:
-        if action.place and action.name == instance.name and before:
-            names = [v.name for v in ir.variables]
-            at = before[names.index(action.place)]
-            for value, param in zip(instance.params, action.params, strict=True):
-                at = at[domain(param.type).index(value)]
-            return action.lines[at]
+    if isinstance(mover, Action):
+        if not mover.place or not before:
+            return 0
+        names = [v.name for v in ir.variables]
+        at = before[names.index(mover.place)]
+        for value, param in zip(instance.params, mover.params, strict=True):
+            at = at[domain(param.type).index(value)]
+        return mover.lines[at]
     for at, process in enumerate(ir.processes):
         if instance.kind == "process" and process.name == instance.name and before:
             family = before[len(ir.variables) + at]

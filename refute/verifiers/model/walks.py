@@ -58,7 +58,9 @@ class Walks(Search):
         self._walker: Iterator[None] = iter(())
 
     def _advance(self, until: float) -> None:
-        while not self.finished:
+        while not self.started and time.monotonic() <= until:
+            self._start(64)
+        while self.started and not self.finished:
             if next(self._walker, self) is self:
                 self.finished = self.walks == self.planned or not self.states
                 if not self.finished:

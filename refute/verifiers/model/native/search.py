@@ -22,7 +22,7 @@ from refute.verifiers.model.native.branches import branch_lines, never_ran, word
 from refute.verifiers.model.native.forms import Room, with_room
 from refute.verifiers.model.native.layout import Layout
 from refute.verifiers.model.native.program import layout_of, step_names
-from refute.verifiers.model.trace import Move, Trace, trace_of
+from refute.verifiers.model.trace import Move, Trace, covering, trace_of
 
 NOBODY = 0xFFFFFFFF
 RESERVE = 192 * 2**20  # bytes of address space that are left to Python
@@ -150,9 +150,11 @@ class NativeSearch:
             hits[WELL_DEFINED] = trace_of(self._raised(total))
         if self.library.hit(total + 1) is not None:
             hits[DEADLOCK_FREE] = trace_of(self._stuck(total + 1))
-        fired = {n: self.library.hit(at, fired=True) for at, n in enumerate(self.names)}
-        traces = [trace_of(self._fired(n, hit)) for n, hit in fired.items() if hit is not None]
-        silent = silent_steps(self.ir, [name for name, hit in fired.items() if hit is not None])
+        every = {n: self.library.hit(at, fired=True) for at, n in enumerate(self.names)}
+        fired = {name: hit for name, hit in every.items() if hit is not None}
+        ends = {name: parent for name, (_, parent, _, _) in fired.items()}
+        traces = covering(ends, lambda name: self._fired(name, fired[name]))
+        silent = silent_steps(self.ir, list(fired))
         found = {"hits": hits, "fired": traces, "silent": silent, "unran": self.never_ran()}
         return {**self.statistics(), **found}
 
