@@ -7,20 +7,18 @@ each shape of its elements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import z3
 
 from refute.specs.machine import types as t
-from refute.specs.machine.values import Atom, Value, atom, domain
+from refute.specs.machine.values import Value
 from refute.verifiers.symbolic.coding import Coding, Shaping, extent, members
 from refute.verifiers.symbolic.comparing import equal, fits, weighted
 from refute.verifiers.symbolic.context import Context
+from refute.verifiers.symbolic.decoding import Decoding, Universe
 from refute.verifiers.symbolic.folding import Bit, Term, all_of, and_, equals, iff
 from refute.verifiers.symbolic.forms import (
-    Cells,
-    Choice,
     OpenMap,
     OpenSet,
     Outside,
@@ -35,8 +33,6 @@ from refute.verifiers.symbolic.merging import select
 from refute.verifiers.symbolic.quantifying import is_open, over, scoped, shapes
 
 SIZE = 8  # elements of a growable container, where the caller says no size
-
-Universe = Mapping[str, Sequence[Term]]  # an open Sort's name → its elements in one model
 
 
 def fresh(
@@ -198,87 +194,4 @@ def decoded(model: Any, sym: Sym, kind: t.Type, universe: Universe | None = None
 
     Members of open Sorts become those of Sorts of that many members.
     """
-    return _Decoding(model, universe or {}).value(sym, kind)
-
-
-class _Decoding:
-    def __init__(self, model: Any, universe: Universe) -> None:
-        self.model = model
-        self.universe = universe
-
-    def value(self, sym: Sym, kind: t.Type) -> Value:
-        if is_known(sym):
-            return sym
-        if isinstance(sym, z3.BoolRef):
-            return self.true(sym)
-        if isinstance(sym, z3.ArithRef):
-            return self.model.eval(sym, model_completion=True).as_long()
-        if type(sym) is Choice:
-            return self.value(self.picked(sym), kind)
-        if type(sym) is Row:
-            return self._row(sym, kind)
-        if type(sym) is Cells:
-            return self._set(sym, kind)
-        if isinstance(sym, OpenSet | OpenMap):
-            return self._open(sym)
-        return self._member(sym)
-
-    def true(self, bit: Bit) -> bool:
-        if isinstance(bit, bool):
-            return bit
-        return bool(z3.is_true(self.model.eval(bit, model_completion=True)))
-
-    def picked(self, sym: Choice) -> Sym:
-        found = alternatives(sym)
-        return next((form for bit, form in found[:-1] if self.true(bit)), found[-1][1])
-
-    def _row(self, sym: Row, kind: t.Type) -> Value:
-        parts = tuple(self.value(part, kind) for part in sym.parts)
-        return parts if sym.head is None else (sym.head, *parts)
-
-    def _set(self, sym: Cells, kind: t.Type) -> Value:
-        there = [value for value, bit in sym.known.items() if self.true(bit)]
-        there += [self.value(form, kind) for bit, form in sym.others if self.true(bit)]
-        return frozenset(there)
-
-    def _member(self, sym: Term) -> Atom:
-        name = sym.sort().name()
-        element = self.model.eval(sym, model_completion=True)
-        for at, known_element in enumerate(self.universe.get(name, ())):
-            if z3.is_true(self.model.eval(element == known_element, model_completion=True)):
-                return atom(name, at, f"{name}{at}")
-        raise Outside(f"a member of {name} that is not in the model's universe")
-
-    def _open(self, sym: OpenSet | OpenMap) -> Value:
-        if isinstance(sym, OpenMap):
-            keys = domain(closed(sym.kind.key, self.universe))
-            return tuple(self.value(sym.read(self.lifted(k)), sym.kind.value) for k in keys)
-        elems = domain(closed(sym.elem, self.universe))
-        return frozenset(e for e in elems if self.true(sym.has(self.lifted(e))))
-
-    def lifted(self, value: Value) -> Sym:
-        if type(value) is Atom and value.kind in self.universe:
-            return self.universe[value.kind][value.i]
-        found = parts_of(value)
-        return value if found is None else row(map(self.lifted, found[1]), found[0])
-
-
-def closed(kind: t.Type, universe: Universe) -> t.Type:
-    """The type where open Sorts have as many members as in the universe."""
-    match kind:
-        case t.Atoms() if is_open(kind):
-            names = tuple(f"{kind.name}{at}" for at in range(len(universe[kind.name])))
-            return t.Atoms(kind.name, names, "ordered" if "ordered" in kind.kind else "sort")
-        case t.Tuple(parts):
-            return t.Tuple(tuple(closed(p, universe) for p in parts))
-        case t.Union(parts):
-            return t.Union(tuple(closed(p, universe) for p in parts))
-        case t.Rec():
-            return t.Rec(kind.name, tuple((n, closed(p, universe)) for n, p in kind.fields))
-        case t.SetOf():
-            return type(kind)(closed(kind.elem, universe))
-        case t.SeqOf():
-            return t.SeqOf(closed(kind.elem, universe), kind.upto)
-        case t.MapOf():
-            return t.MapOf(closed(kind.key, universe), closed(kind.value, universe))
-    return kind
+    return Decoding(model, universe or {}).value(sym)
