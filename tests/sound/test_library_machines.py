@@ -11,8 +11,14 @@ import pytest
 
 from refute.machine import Model, action, any_of, when
 from refute.specs.library.all_reduce import OneShotAllReduce, RendezvousAllReduce, RingAllReduce
+from refute.specs.library.lock_service import LockService
 from refute.specs.library.mutual_exclusion import Bakery, Peterson
 from refute.specs.library.raft import Raft, RequestVote, Role, Server, Vote
+from refute.specs.library.ricart_agrawala import RicartAgrawala
+from refute.specs.library.ring_election import RingElection
+from refute.specs.library.sharded_store import ShardedStore
+from refute.specs.library.token_ring import TokenRing
+from refute.specs.library.toy_consensus import ToyConsensus
 from refute.specs.library.write_ahead_log import WriteAheadLog
 from refute.specs.machine.play import Play
 from refute.verifiers.model.confirm import Confirm
@@ -29,6 +35,17 @@ SOUND = [
     (RendezvousAllReduce.build(N=4, ODD_FIRST=1), (19, 25)),
     (OneShotAllReduce.build(N=2), (64, 101)),
     (OneShotAllReduce.build(N=2, CLEAR=1, BUFFERS=3), (100, 165)),
+    (TokenRing.build(Node=2), (20, 58)),
+    (TokenRing.build(Node=3), (60, 231)),
+    (LockService.build(Client=2), (28, 85)),
+    (LockService.build(Client=3), (80, 325)),
+    (RicartAgrawala.build(Node=2), (20, 49)),
+    (RingElection.build(Node=2, Id=2), (32, 114)),
+    (RingElection.build(Node=3, Id=3), (576, 3366)),
+    (ShardedStore.build(Node=2, Key=1, Value=2), (11, 27)),
+    (ShardedStore.build(Node=2, Key=2, Value=2), (121, 537)),
+    (ToyConsensus.build(Node=2, Value=2, Quorum=2), (101, 235)),
+    (ToyConsensus.build(Node=3, Value=2, Quorum=1), (263, 617)),
 ]
 BROKEN = [
     (RendezvousAllReduce.build(N=3), "deadlock-free", 0),
@@ -78,8 +95,10 @@ def test_raft_with_votes_that_are_not_kept() -> None:
     assert played["broke"] is True
 
 
-def test_peterson_serves_everybody() -> None:
-    liveness = Liveness(Peterson.build().ir)
+@pytest.mark.parametrize("model", [Peterson.build(), TokenRing.build(Node=3)], ids=repr)
+def test_everybody_is_served(model: Model) -> None:
+    liveness = Liveness(model.ir)
+    assert model.ir.temporals
     while not liveness.advance(5.0)["finished"]:
         pass
     assert liveness.hits == {} and liveness.reasons == {}
