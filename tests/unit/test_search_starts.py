@@ -1,14 +1,16 @@
-"""Starting values as a part of the search, and few traces for many steps."""
+"""Large machines: many starting values, few traces for many steps, long steps."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
+from refute.machine import Machine, Range, Var, action, var
 from refute.specs.library.chang_roberts import ChangRoberts
 from refute.specs.library.ewd840 import EWD840, SyncTermination
 from refute.specs.library.inner_fifo import InnerFIFO
@@ -17,10 +19,19 @@ from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.meaning import Meaning
 from refute.specs.machine.values import unpack_value
 from refute.verifiers.model import search
+from refute.verifiers.model.confirm import Confirm
 from refute.verifiers.model.keeping import Keeper
 from refute.verifiers.model.reduced import ReducedSearch
 from refute.verifiers.model.search import Search
 from refute.verifiers.model.walks import Walks
+
+
+class Turns(Machine):
+    n: Var[Annotated[int, Range(0, 2)]] = var(0)
+
+    @action
+    def step(self) -> None:
+        self.n = (self.n + 1) % 3
 
 
 def finished(search: Search) -> dict[str, Any]:
@@ -89,3 +100,13 @@ def test_few_traces_take_every_step() -> None:
         assert set().union(*taken) >= set(made.fired)
         counted.append((len(traces), len(made.fired)))
     assert all(0 < few <= many for few, many in counted) and counted[0][0] < counted[0][1], counted
+
+
+def test_a_step_may_have_thousands_of_statements() -> None:
+    """More than Python has room for calls in one another."""
+    ir = Turns.build().ir
+    (action,) = ir.actions
+    long = dataclasses.replace(action, body=action.body * 3_001)
+    ir = dataclasses.replace(ir, actions=(long,))
+    counts = Confirm(ir).advance(60.0)
+    assert counts["finished"] and counts["distinct"] == finished(Search(ir))["distinct"] == 3

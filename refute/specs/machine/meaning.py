@@ -187,12 +187,17 @@ class Meaning:
         return self._last[1]
 
     def execute(self, body: tuple[Stmt, ...], way: _Way) -> Iterator[_Way]:
-        """Every way the body can end; none where a `when` is false."""
-        if not body or way.ended:
-            yield way
-            return
-        for reached in self._statement(body[0], way):
-            yield from self.execute(body[1:], reached)
+        """Every way the body can end, depth first; none where a `when` is false."""
+        ways = [iter([way])]  # to each statement that was come to, those that are left
+        while ways:
+            reached = next(ways[-1], None)
+            done = len(ways) - 1
+            if reached is None:
+                ways.pop()
+            elif reached.ended or done == len(body):
+                yield reached
+            else:
+                ways.append(self._statement(body[done], reached))
 
     def _statement(self, stmt: Stmt, way: _Way) -> Iterator[_Way]:
         match stmt:
