@@ -408,6 +408,7 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("writing", "Derived"),
         ("telling_calls", "TellingCalls"),
         ("optional_numbers", "OptionalNumbers"),
+        ("narrowed", "Narrowed"),
     ],
 )
 def test_written_machines_mean_the_same(name: str, machine: str) -> None:

@@ -183,6 +183,7 @@ def planted() -> list[Model]:
         "writing",
         "telling_calls",
         "optional_numbers",
+        "narrowed",
     ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None

@@ -115,20 +115,27 @@ def _raises(expr: Expr, facts: Facts) -> bool:
             return not all(isinstance(k, t.Rec) and expr.data in dict(k.fields) for k in kinds)
         case "mapping":
             return not whole(expr)
-    return expr.op in ("min", "max", "removed", "popped", "dict", "only", "fail")
+        case "only":
+            return not included(valued(expr.args[0], facts), expr.type)
+    return expr.op in ("min", "max", "removed", "popped", "dict", "fail")
 
 
 def tested(condition: Expr) -> dict[str, t.Type]:
     """What the types of locals are where a condition is true, by its `isinstance`."""
     if condition.op == "and":
         return {n: k for part in condition.args for n, k in tested(part).items()}
-    if condition.op == "isa" and condition.args[0].op == "local":
-        (item,) = condition.args
+    if condition.op == "isa" and _bare(condition.args[0]).op == "local":
+        item = _bare(condition.args[0])
         names = {k.name for k in condition.data if isinstance(k, t.Rec)}
         kept = [o for o in t.options(item.type) if isinstance(o, t.Rec) and o.name in names]
         if len(names) == len(condition.data):
             return {item.data: kept[0] if len(kept) == 1 else t.Union(tuple(kept))}
     return {}
+
+
+def _bare(expr: Expr) -> Expr:
+    """What `only` is asked of."""
+    return expr.args[0] if expr.op == "only" else expr
 
 
 def valued(expr: Expr, facts: Facts) -> t.Type:

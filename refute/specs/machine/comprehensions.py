@@ -13,6 +13,8 @@ from refute.specs.machine.closures import free_names
 from refute.specs.machine.displays import Displays
 from refute.specs.machine.expressions import number
 from refute.specs.machine.ir import Expr
+from refute.specs.machine.narrowing import narrowed
+from refute.specs.machine.opening import walk
 
 Chain = Callable[[], Expr]
 
@@ -23,6 +25,13 @@ class Comprehensions(Displays, abc.ABC):
     @abc.abstractmethod
     def returned(self, body: list[ast.stmt], after: ast.AST, ways: Any) -> Expr:
         """What statements return; see `pure`."""
+
+    def expr(self, node: ast.expr, want: t.Type | None = None) -> Expr:
+        """The node's IR; of a union what the tests before leave. want: the type of its place."""
+        found = super().expr(node, want)
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            return narrowed(found, self.scope.facts)
+        return found
 
     def closed(
         self, node: ast.Lambda | ast.FunctionDef, env: Mapping[str, Expr], args: Sequence[Expr]
@@ -144,15 +153,16 @@ class Comprehensions(Displays, abc.ABC):
             self.bind(first.target, Expr("local", elem, (), name))
         else:
             parts.bind(self, first.target, Expr("local", elem, (), name))
-        conditions = []
+        conditions, facts = [], self.scope.facts
         for test in first.ifs:
             conditions.append(self.truth(test))
+            self.scope.facts = (*self.scope.facts, (conditions[-1], True))
             self._told(test)
         inner = self._chained(rest, item, folds)
-        self.scope.env, self.scope.states = before, states
+        self.scope.env, self.scope.states, self.scope.facts = before, states, facts
         for condition in reversed(conditions):
             inner = Expr("if", inner.type, (condition, inner))
-        return Expr("for", inner.type, (source, inner), name)
+        return walk(source, inner, name)
 
     def _told(self, test: ast.expr) -> None:
         """Where a name passed the filter `name is not None`, it is not None behind it."""

@@ -18,6 +18,7 @@ from refute.specs.machine.ir import Expr
 from refute.specs.machine.values import domain, is_instance, pack_value, said
 
 Facts = Sequence[tuple[Expr, bool]]
+SAME = "same"  # the operation of a fact that a local has the value of an expression
 MOST = 64  # numbers that are tried one by one
 
 
@@ -33,10 +34,10 @@ class Unit:
 def left_over(facts: Facts) -> str | None:
     """What the tests that led here leave of a value that they are about: "" for nothing, which
     means that nothing leads here, and None where they say nothing."""
-    subjects = list(dict.fromkeys(s for test, _ in facts for s in _subjects(test)))
+    asked = list(dict.fromkeys(s for test, _ in facts for s in subjects(test)))
     told: list[tuple[int, str]] = []
-    for subject in reversed(subjects):
-        rest = [u for u in _units(subject.type) if _possible(subject, u, facts)]
+    for subject in reversed(asked):
+        rest = [u for u in units(subject.type) if possible(subject, u, facts)]
         if not rest:
             return ""
         if subject.op in ("local", "read"):
@@ -55,7 +56,8 @@ def settled(found: Expr, kind: t.Type) -> Expr:
     return dataclasses.replace(found, type=kind, args=tuple(args))
 
 
-def _units(kind: t.Type) -> Iterator[Unit]:
+def units(kind: t.Type) -> Iterator[Unit]:
+    """The options of a type, and of those with few values each one."""
     for option in t.options(kind):
         match option:
             case t.Bool() | t.Text() | t.Nothing():
@@ -82,19 +84,21 @@ def _said(unit: Unit) -> str:
     return str(unit.data[3]) if isinstance(unit.data, tuple) else said(unit.data)
 
 
-def _subjects(test: Expr) -> Iterator[Expr]:
+def subjects(test: Expr) -> Iterator[Expr]:
+    """What a test is about."""
     if test.op in ("and", "or", "not"):
         for part in test.args:
-            yield from _subjects(part)
+            yield from subjects(part)
     elif test.op in ("==", "!="):
         yield from (a for a in test.args if a.op != "const")
     elif test.op == "isa":
         yield test.args[0]
-    elif test.op != "const":
+    elif test.op not in ("const", SAME):
         yield test
 
 
-def _possible(subject: Expr, unit: Unit, facts: Facts) -> bool:
+def possible(subject: Expr, unit: Unit, facts: Facts) -> bool:
+    """Whether the tests may have come out so if the subject is this."""
     return all(_holds(test, subject, unit) is not (not truth) for test, truth in facts)
 
 

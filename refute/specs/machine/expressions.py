@@ -215,7 +215,11 @@ class Expressions(abc.ABC):
 
     def _IfExp(self, node: ast.IfExp, want: t.Type | None) -> Expr:
         test = self.truth(node.test)
-        branches = [self.expr(node.body, want), self.expr(node.orelse, want)]
+        branches, facts = [], self.scope.facts
+        for truth, part in ((True, node.body), (False, node.orelse)):
+            self.scope.facts = (*facts, (test, truth))
+            branches.append(self.expr(part, want))
+        self.scope.facts = facts
         for at, written in enumerate((node.body, node.orelse)):
             if ast.unparse(written) == _something(node.test, at):
                 branches[at] = _without_none(branches[at])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
-from refute.specs.machine import bits, overlaying, sugar
+from refute.specs.machine import bits, opening, overlaying, sugar
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import (
     BOOL,
@@ -40,7 +41,7 @@ class Operators(Expressions):
         """The node as a condition."""
         if isinstance(node, ast.BoolOp):
             op = "and" if isinstance(node.op, ast.And) else "or"
-            return Expr(op, BOOL, tuple(map(self.truth, node.values)))
+            return Expr(op, BOOL, self._in_turn(node, self.truth))
         return self.truth_of(self.expr(node), node)
 
     def truth_of(self, found: Expr, node: ast.AST) -> Expr:
@@ -90,10 +91,21 @@ class Operators(Expressions):
         raise self.scope.refuse(node, f"{type(node.op).__name__}", "not, or - and ~ on int")
 
     def _BoolOp(self, node: ast.BoolOp, want: t.Type | None) -> Expr:
-        found = tuple(map(self.expr, node.values))
+        found = self._in_turn(node, self.expr)
         if any(value.type != BOOL for value in found):
             return sugar.chosen(self, node, found)
         return Expr("and" if isinstance(node.op, ast.And) else "or", BOOL, found)
+
+    def _in_turn(self, node: ast.BoolOp, translate: Callable[[ast.expr], Expr]) -> tuple[Expr, ...]:
+        """The parts of an `and` or `or`, each where the ones before did not decide."""
+        facts, found = self.scope.facts, []
+        for part in node.values:
+            found.append(translate(part))
+            if found[-1].type == BOOL:
+                fact = found[-1], isinstance(node.op, ast.And)
+                self.scope.facts = (*self.scope.facts, fact)
+        self.scope.facts = facts
+        return tuple(found)
 
     def _Compare(self, node: ast.Compare, want: t.Type | None) -> Expr:
         terms = [self.expr(n) for n in (node.left, *node.comparators)]
@@ -155,7 +167,8 @@ class Operators(Expressions):
     def contains(self, container: Expr, element: Expr, node: ast.AST) -> Expr:
         """Whether an element is in a container."""
         self.element(container, node)
-        return Expr("in", BOOL, (element, container))
+        among = opening.among(element, container, self.build.fresh)
+        return Expr("in", BOOL, (element, container)) if among is None else among
 
     def element(self, container: Expr, node: ast.AST) -> t.Type:
         """The type of what iteration over the container yields."""

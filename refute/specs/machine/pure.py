@@ -20,6 +20,7 @@ from refute.specs.machine.ir import Expr
 from refute.specs.machine.loops import Ways
 from refute.specs.machine.matching import as_ifs
 from refute.specs.machine.naming_inside import hoisted
+from refute.specs.machine.narrowing import same
 from refute.specs.machine.scope import Scope
 
 
@@ -102,9 +103,13 @@ def _let(
     found = calls.expr(value)
     name = calls.build.fresh("let")
     calls.build.note(name, found)
+    held, facts = Expr("local", found.type, (), name), calls.scope.facts
     for target in targets:
-        calls.bind(target, Expr("local", found.type, (), name))
+        calls.bind(target, held)
+    if len(t.options(found.type)) > 1:
+        calls.scope.facts = (*facts, same(held, found))
     body = returned(calls, rest, value, ways)
+    calls.scope.facts = facts
     return Expr("let", body.type, (found, body), name)
 
 
@@ -164,9 +169,12 @@ def _joined(calls: Comprehensions, node: ast.If, rest: list[ast.stmt], ways: Way
         ends.append(loops.values_of(scope, names))
         return ends[-1]
 
-    for body in (node.body, node.orelse):
+    facts = scope.facts
+    for truth, body in ((True, node.body), (False, node.orelse)):
+        scope.facts = (*facts, (test, truth))
         values.append(returned(calls, list(body), node, Ways(end)))
         scope.restore(before)
+    scope.facts = facts
     whole = t.join(v.type for v in values)
     if not isinstance(whole, t.Tuple) or any(build.is_loose(x) for e in ends for x in e.args):
         return None

@@ -12,7 +12,16 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from refute.specs.machine import language, mutating, rounds, sending, unpacking, views, writing
+from refute.specs.machine import (
+    language,
+    mutating,
+    narrowing,
+    rounds,
+    sending,
+    unpacking,
+    views,
+    writing,
+)
 from refute.specs.machine import types as t
 from refute.specs.machine.calls import MUTATORS, Calls
 from refute.specs.machine.choosing import Replaced, first_choice
@@ -72,6 +81,11 @@ class Statements:
 
     def statement(self, node: ast.stmt) -> list[Stmt]:
         """One Python statement as IR statements. Raises Unsupported."""
+        made = self._statement(node)
+        self.scope.facts = narrowing.after(self.scope.facts, made, self.scope.env.values())
+        return made
+
+    def _statement(self, node: ast.stmt) -> list[Stmt]:
         call = first_choice(node, self._is_choice, self._is_variable)
         if call is not None:
             found, chosen = self._choose(call, node)
@@ -333,10 +347,28 @@ class Statements:
             test = self.calls.truth_of(name, node)
             return [statement, If(test, then, self.block(node.orelse), node.lineno)]
         if isinstance(node, ast.If):
-            test = self.calls.truth(node.test)
-            then = self.block(node.body)
-            return [If(test, then, self.block(node.orelse), node.lineno)]
-        return rounds.loop(self, node)
+            return [self._branched(node, self.calls.truth(node.test))]
+        facts = narrowing.around(self.scope.facts, node, self.names)
+        self.scope.facts = facts
+        found = rounds.loop(self, node)
+        self.scope.facts = facts
+        return found
+
+    def _branched(self, node: ast.If, test: Expr) -> If:
+        """An `if`: each branch knows how the test came out, and so does what follows if one ends
+        the step."""
+        facts = self.scope.facts
+        told = narrowing.worth(test)
+        self.scope.facts = (*facts, (test, True)) if told else facts
+        then, first = self.block(node.body), self.scope.facts
+        self.scope.facts = (*facts, (test, False)) if told else facts
+        orelse, second = self.block(node.orelse), self.scope.facts
+        pairs = ((first, then), (second, orelse))
+        open_ends = [end for end, way in pairs if not narrowing.leaves(way)]
+        self.scope.facts = tuple(f for f in first if all(f in end for end in open_ends))
+        if len(open_ends) == 1:
+            self.scope.facts = open_ends[0]
+        return If(test, then, orelse, node.lineno)
 
 
 _OUTSIDE = {

@@ -236,8 +236,8 @@ class Terms(Numbers):
 
     def _only(self, expr: Expr) -> Val:
         base = self.term(expr.args[0])
-        wanted = [type(o) for o in t.options(expr.type)]
-        kind = t.join(o for o in t.options(base.type) if type(o) in wanted)
+        wanted = [_told_by(o) for o in t.options(expr.type)]
+        kind = t.join(o for o in t.options(base.type) if _told_by(o) in wanted)
         return Val(kind, self.converted(base, kind, RAISED))
 
     def _tuple(self, expr: Expr) -> Val:
@@ -351,3 +351,8 @@ def _field_of(value: object, name: str) -> object:
     if type(value) is tuple and value and type(value[0]) is Tag and name in value[0].position:
         return value[value[0].position[name]]
     return _NONE
+
+
+def _told_by(kind: t.Type) -> tuple[type, str]:
+    """What tells an option of a union from others."""
+    return type(kind), kind.name if isinstance(kind, t.Rec | t.Atoms) else ""
