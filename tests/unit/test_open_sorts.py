@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import sys
 import textwrap
@@ -12,14 +13,16 @@ import pytest
 from refute.claim import Verdict
 from refute.errors import IllegalClaim, Unsupported, UsageError
 from refute.machine import Machine
+from refute.plain import Plain
 from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.ir import Expr, MachineIR
 from refute.specs.machine.listing import require_listed
-from refute.specs.machine.meaning import Meaning
+from refute.specs.machine.meaning import Meaning, World
 from refute.specs.machine.model import Model
 from refute.specs.machine.settings import parse_settings
 from refute.specs.machine.statement import Satisfies
 from refute.specs.machine.types import Atoms, MapOf, open_sorts, pack, unpack
+from refute.specs.machine.values import Value, domain, pack_value
 
 HEAD = """
 from __future__ import annotations
@@ -68,6 +71,14 @@ class M(Machine):
     @action
     def plain(self) -> None:
         self.n = 1
+
+    @action
+    def mix(self, x: Node, y: Node) -> None:
+        self.s.add(x)
+        self.near[y].add(x)
+        self.light[y] = Light.GREEN
+        self.mail.add(Note(x, self.light[x]))
+        self.no = y
 
 """
 _NUMBER = iter(range(10**6))
@@ -148,6 +159,18 @@ FITS = [
     "when({self.light[x] for x in Node} == {Light.RED})",
     "self.n = len({self.light[x] for x in Node})",
     "self.q.append(self.one)\nself.n = len(self.q)",
+    "when(any(p == Light.GREEN for p in self.light.values()))",
+    "when(all(p == Light.RED or k in self.s for k, p in self.light.items()))",
+    "when(all(k in self.s for k in self.light))",
+    "when(any(k in self.s for k in self.light.keys()))",
+    "when(any([self.light[x] == Light.GREEN for x in Node]))",
+    "when(Light.GREEN in [self.light[x] for x in self.s])",
+    "self.s = Set([x for x in Node if self.light[x] == Light.GREEN])",
+    "self.s = Set(x for x, p in self.light.items() if p == Light.GREEN)",
+    "x = any_of([k for k, p in self.light.items() if p == Light.RED])\nself.s.add(x)",
+    "when(all(y not in self.s for y in [x for x in Node if self.light[x] == Light.RED]))",
+    "self.s = {m.to for m in self.mail if m.light == Light.RED}",
+    "self.light = {k: Light.RED if v == Light.GREEN else v for k, v in self.light.items()}",
 ]
 
 
@@ -155,19 +178,63 @@ FITS = [
 def test_what_has_a_meaning_for_every_size(tmp_path: Path, body: str) -> None:
     code = "@action\ndef good(self) -> None:\n" + textwrap.indent(body, "    ")
     ir = built(tmp_path, code).ir
-    assert [a.name for a in ir.actions] == ["plain", "good"]
+    assert [a.name for a in ir.actions] == ["plain", "mix", "good"]
 
 
-def test_the_same_machine_means_the_same_at_a_number(tmp_path: Path) -> None:
-    """What open Sorts are read as is not another machine: maps written over, sets as conditions."""
-    body = "self.light = {**self.light, self.one: Light.GREEN}\nwhen(not self.near[self.one])\n"
-    code = "@action\ndef good(self) -> None:\n" + textwrap.indent(body, "    ")
-    ir = built(tmp_path, code, Node=2, Pos=1).ir
+def numbered(ir: MachineIR, sizes: dict[str, int]) -> MachineIR:
+    """The machine of any size, read as it was translated, with so many members after all."""
+
+    def closed(data: Plain) -> Plain:
+        if isinstance(data, list):
+            return [closed(part) for part in data]
+        if not isinstance(data, dict):
+            return data
+        if data["is"] == "Atoms" and data["of"][0] in sizes:
+            name, _, kind = data["of"]
+            every = [f"{name}{at}" for at in range(sizes[name])]
+            kind = "ordered" if kind == "open ordered" else "sort"
+            return {"is": "Atoms", "of": [name, every, kind]}
+        return {"is": data["is"], "of": closed(data["of"])}
+
+    made = MachineIR.from_plain(closed(ir.to_plain()))
+    meaning = Meaning(dataclasses.replace(made, constants=()))
+    variables = []
+    for at, variable in enumerate(made.variables):
+        if variable.start is not None:
+            row: list[Value] = [None] * len(made.variables)
+            found = []
+            for value in domain(variable.type):
+                row[at] = value
+                if meaning.valued(variable.start, World(tuple(row), ())):
+                    found.append(pack_value(value))
+            variable = dataclasses.replace(variable, initial=tuple(found), start=None)
+        variables.append(variable)
+    return dataclasses.replace(made, variables=tuple(variables), constants=())
+
+
+def walked(ir: MachineIR, most: int) -> tuple[set[World], set[tuple[str, World]]]:
+    """The states that the machine starts in, and some of the steps from there."""
     meaning = Meaning(ir)
-    (start, *_) = meaning.starts()
-    names = [v.name for v in ir.variables]
-    after = next(s.after for s in meaning.steps(start) if s.name == "good")
-    assert after.variables[names.index("light")] != start.variables[names.index("light")]
+    starts = list(meaning.starts())
+    found: set[tuple[str, World]] = set()
+    queue = starts[::5]
+    for world in queue:
+        if len(found) > most:
+            break
+        for taken in meaning.steps(world):
+            if (taken.name, taken.after) not in found:
+                found.add((taken.name, taken.after))
+                queue.append(taken.after)
+    return set(starts), found
+
+
+@pytest.mark.parametrize("body", FITS)
+def test_what_it_means_for_any_size_is_what_it_means_for_one(tmp_path: Path, body: str) -> None:
+    """What is translated differently, quantifiers for walks, is the same machine all the same."""
+    code = "@action\ndef good(self) -> None:\n" + textwrap.indent(body, "    ")
+    sizes = {"Node": 2, "Pos": 2}
+    any_size = numbered(built(tmp_path, code).ir, sizes)
+    assert walked(any_size, 150) == walked(built(tmp_path, code, **sizes).ir, 150)
 
 
 REFUSED = {

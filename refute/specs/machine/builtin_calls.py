@@ -9,6 +9,7 @@ from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.expressions import BOOL, number, orderable
 from refute.specs.machine.ir import Expr
+from refute.specs.machine.opening import walk
 from refute.specs.machine.scope import union_parts
 
 
@@ -34,8 +35,7 @@ class Builtins(Comprehensions):
         elem = self.element(source, node)
         name = self.build.fresh("each")
         truth = self.truth_of(Expr("local", elem, (), name), node)
-        item = Expr("item", BOOL, (truth,))
-        return Expr(op, BOOL, (Expr("for", BOOL, (source, item), name),))
+        return Expr(op, BOOL, (walk(source, Expr("item", BOOL, (truth,)), name),))
 
     def _call_any(self, node: ast.Call, want: t.Type | None) -> Expr:
         return self._quantifier("any", node)

@@ -21,6 +21,7 @@ from refute.specs.machine import (
     inherited,
     language,
     methods,
+    opening,
     overlaying,
     records,
     sending,
@@ -262,6 +263,8 @@ class Calls(Inlining):
                     return made
             raise self.scope.refuse(node, "this map", "{k: … for k in Sort}")
         elem = self.element(found, node)
+        if target is Set and found.op == "list" and opening.unlisted(found):
+            return Expr("set", t.SetOf(elem), found.args)
         if target is Set:
             return Expr("toset", t.SetOf(elem), (found,), "Set" if target is named else None)
         self.scope.fixed_order(node, found)
@@ -291,7 +294,8 @@ class Calls(Inlining):
         if isinstance(base.type, t.MapOf) and name in ("values", "keys", "items"):
             key, value = base.type.key, base.type.value
             elem = {"values": value, "keys": key, "items": t.Tuple((key, value))}[name]
-            return Expr(name, t.SeqOf(elem), (base,))
+            every = opening.mapped(base, name, self.build.fresh)
+            return Expr(name, t.SeqOf(elem), (base,)) if every is None else every
         if isinstance(base.type, t.SetOf) and name in (*_SET_TESTS, "issuperset"):
             return self._set_method(base, name, node)
         raise self.scope.refuse(

@@ -30,6 +30,7 @@ from refute.specs.machine.values import MAX_DOMAIN, cardinality
 if TYPE_CHECKING:
     from refute.specs.machine.scope import Scope
 
+_BOOL = t.Bool()
 _COUNT = "all(… for x in {0}) or any(… for x in {0}); a majority is a member of a Sort of quorums, "
 _COUNT += "with its members in a Map[Quorum, Set[{0}]] that an @initial predicate is about"
 _WALK = "any(…), all(…), a Set or Map comprehension over {0}, or any_of(…)"
@@ -85,6 +86,63 @@ def _unlisted_row(expr: Expr, elem: t.Type) -> bool:
         case "if" | "let":
             return any(map(unlisted, expr.args[1:]))
     return False
+
+
+def walk(source: Expr, inner: Expr, name: str) -> Expr:
+    """A chain that goes through a source, with `inner` for each element, a local of this name.
+
+    Through a list of what cannot be listed it goes as the list itself does: a quantifier over the
+    Sort, whatever the list makes of its members.
+    """
+    kind = source.type
+    if isinstance(kind, t.MapOf) and unlisted(source) and source.op in ("read", "next", "index"):
+        source = Expr("domain", t.SeqOf(kind.key))
+    if source.op == "list" and unlisted(source):
+        return _into(source.args[0], inner, name)
+    return Expr("for", inner.type, (source, inner), name)
+
+
+def _into(chain: Expr, inner: Expr, name: str) -> Expr:
+    """The chain of a list with `inner` in place of its element, which stands for the local."""
+    if chain.op == "item":
+        return _put(chain.args[0], name, inner)
+    first, rest = chain.args
+    return Expr(chain.op, inner.type, (first, _into(rest, inner, name)), chain.data)
+
+
+def _put(value: Expr, name: str, expr: Expr) -> Expr:
+    """The expression with a value in place of a local; no name of a machine is bound twice."""
+    if expr.op == "local" and expr.data == name:
+        return value
+    args = tuple(_put(value, name, part) for part in expr.args)
+    if expr.op == "index" and args[0].op == "tuple" and args[1].op == "const":
+        return args[0].args[int(args[1].data)]
+    return Expr(expr.op, expr.type, args, expr.data) if args != expr.args else expr
+
+
+def mapped(source: Expr, way: str, fresh: Callable[[str], str]) -> Expr | None:
+    """`m.keys()`, `m.values()` or `m.items()` as a list over the keys, which are any number."""
+    kind = source.type
+    if not isinstance(kind, t.MapOf) or not t.open_sorts(kind.key):
+        return None
+    name = fresh("key")
+    every, key = Expr("domain", t.SeqOf(kind.key)), Expr("local", kind.key, (), name)
+    value = Expr("index", kind.value, (source, key))
+    pair = Expr("tuple", t.Tuple((kind.key, kind.value)), (key, value))
+    made = {"keys": key, "values": value, "items": pair}[way]
+    chain = Expr("for", made.type, (every, Expr("item", made.type, (made,))), name)
+    return every if way == "keys" else Expr("list", t.SeqOf(made.type), (chain,))
+
+
+def among(element: Expr, row: Expr, fresh: Callable[[str], str]) -> Expr | None:
+    """Whether an element is in a list of what cannot be listed; None for any other container."""
+    if row.op != "list" or not unlisted(row) or not isinstance(row.type, t.SeqOf):
+        return None
+    held, name = fresh("sought"), fresh("each")
+    sought = Expr("local", element.type, (), held)
+    same = Expr("==", _BOOL, (Expr("local", row.type.elem, (), name), sought))
+    found = Expr("any", _BOOL, (walk(row, Expr("item", _BOOL, (same,)), name),))
+    return Expr("let", _BOOL, (element, found), held)
 
 
 def problem(expr: Expr) -> tuple[str, str] | None:
