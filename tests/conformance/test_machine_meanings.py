@@ -409,6 +409,7 @@ def test_random_machines_mean_the_same(tmp_path_factory: Any, seed: int) -> None
         ("telling_calls", "TellingCalls"),
         ("optional_numbers", "OptionalNumbers"),
         ("narrowed", "Narrowed"),
+        ("rowwise", "Rows"),
     ],
 )
 def test_written_machines_mean_the_same(name: str, machine: str) -> None:

@@ -184,6 +184,7 @@ def planted() -> list[Model]:
         "telling_calls",
         "optional_numbers",
         "narrowed",
+        "rowwise",
     ):
         spec = importlib.util.spec_from_file_location(name, CASES / f"{name}.py")
         assert spec is not None

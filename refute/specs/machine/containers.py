@@ -151,6 +151,11 @@ class Bag(Generic[E]):
         self._home(Bag())
 
 
+def _row(other: Iterable[E]) -> tuple[E, ...]:
+    """A list as a tuple, which is what a Seq compares with."""
+    return tuple(other) if isinstance(other, list) else other  # type: ignore[return-value]
+
+
 class Seq(tuple[E, ...]):
     """A sequence; `append`, `extend`, `pop` and `clear` are statements on `self.x`."""
 
@@ -163,6 +168,18 @@ class Seq(tuple[E, ...]):
         return not self == other
 
     __hash__ = tuple.__hash__
+
+    def __lt__(self, other: Iterable[E]) -> bool:
+        return tuple.__lt__(self, _row(other))
+
+    def __le__(self, other: Iterable[E]) -> bool:
+        return tuple.__le__(self, _row(other))
+
+    def __gt__(self, other: Iterable[E]) -> bool:
+        return tuple.__gt__(self, _row(other))
+
+    def __ge__(self, other: Iterable[E]) -> bool:
+        return tuple.__ge__(self, _row(other))
 
     def __add__(self, other: Iterable[E]) -> Seq[E]:  # type: ignore[override]
         return Seq((*self, *other))

@@ -161,7 +161,7 @@ class Operators(Expressions):
         raise self.scope.refuse(
             node,
             f"{name} on {t.show(left.type)} and {t.show(right.type)}",
-            "numbers, members of one OrderedSort, or sets",
+            "numbers, members of one OrderedSort, tuples and sequences of them, or sets",
         )
 
     def contains(self, container: Expr, element: Expr, node: ast.AST) -> Expr:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from refute.specs.machine import rowwise
 from refute.specs.machine import types as t
 from refute.specs.machine.expressions import (
     BOOL,
@@ -234,9 +235,14 @@ def power(base: Expr, exponent: Expr) -> Expr | None:
 
 
 def before(calls: Expressions, op: str, left: Expr, right: Expr) -> Expr | None:
-    """`<`, `<=`, `>`, `>=`: of numbers, members of one OrderedSort, or tuples, whose first items
-    that differ decide; None for anything else."""
+    """`<`, `<=`, `>`, `>=`: of numbers, members of one OrderedSort, or rows, whose first items that
+    differ decide; None for anything else."""
+    left, right = alike(left, right)
     kinds = left.type, right.type
+    if all(isinstance(k, t.SeqOf) for k in kinds):
+        return rowwise.before(
+            op, left, right, lambda a, b: before(calls, "<", a, b), calls.build.fresh
+        )
     if not isinstance(kinds[0], t.Tuple) or not isinstance(kinds[1], t.Tuple):
         scalars = orderable(kinds[0]) and orderable(kinds[1]) and comparable(*kinds)
         return Expr(op, BOOL, (left, right)) if scalars else None
