@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import contextlib
+import faulthandler
 import hashlib
 import json
 import os
@@ -23,6 +25,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -73,10 +76,21 @@ def _judged(wanted: list[int]) -> Iterator[tuple[int, dict[str, int], dict[int, 
     """
     cores = int(os.environ.get("REFUTE_CORES", os.cpu_count() or 1))
     for at in range(0, len(wanted), FRESH * cores):
-        with concurrent.futures.ProcessPoolExecutor(cores) as pool:
-            running = [pool.submit(batch, first) for first in wanted[at : at + FRESH * cores]]
-            for ended in concurrent.futures.as_completed(running):
-                yield ended.result()
+        left = dict.fromkeys(wanted[at : at + FRESH * cores])
+        with concurrent.futures.ProcessPoolExecutor(cores, initializer=faulthandler.enable) as pool:
+            running = [pool.submit(batch, first) for first in left]
+            with contextlib.suppress(BrokenProcessPool):
+                for ended in concurrent.futures.as_completed(running):
+                    found = ended.result()
+                    del left[found[0]]
+                    yield found
+        for first in left:  # a process died: of each batch it had, in one of its own
+            print(f"a process died; seeds {first} to {first + BATCH - 1} again", flush=True)
+            with concurrent.futures.ProcessPoolExecutor(1, initializer=faulthandler.enable) as pool:
+                try:
+                    yield pool.submit(batch, first).result()
+                except BrokenProcessPool:
+                    yield first, {}, {first: "or one after it: the process died"}, 0.0
 
 
 def main(machines: int, begin: int) -> int:
