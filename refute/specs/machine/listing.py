@@ -35,7 +35,7 @@ def require_listed(ir: MachineIR) -> None:
         if cardinality(kind) > MAX_DOMAIN:
             where = f"{Path(ir.file).name}:{line}"
             raise UsageError(
-                f"{where}: the type {t.show(kind)} has more than {MAX_DOMAIN:,} values, too many to try",
+                f"{where}: the type {t.show(kind)} has more than {MAX_DOMAIN:,} values, too many",
                 thing=where,
                 value=t.show(kind),
                 next_step=f"bound it, Annotated[int, Range(lo, hi)], or take {SYMBOLIC}",
