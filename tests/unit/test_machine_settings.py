@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from refute.errors import UsageError
-from refute.machine import Const, Machine, Var, action, const, invariant, var, when
+from refute.machine import Const, Machine, Map, Sort, Var, action, const, invariant, var, when
 from refute.specs.machine.play import Play
 from refute.specs.machine.settings import combinations, parse_settings
 from refute.verifiers.model.search import Search
+
+
+class Who(Sort):
+    """Some."""
 
 
 class Switched(Machine):
@@ -59,3 +63,17 @@ def test_a_constant_of_another_kind_is_refused() -> None:
         Switched.build(LOUD=2)
     with pytest.raises(UsageError, match="needs LOUD"):
         Switched.build()
+
+
+class Sized(Switched):
+    told: Var[Map[Who, bool]] = var(each=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [("N=true", "the constant N is True"), ("Who=false", "at least one member, got False")],
+)
+def test_a_truth_value_is_no_number(given: str, why: str) -> None:
+    (constants,) = combinations(parse_settings(["LOUD=true", given]))
+    with pytest.raises(UsageError, match=why):
+        Sized.build(**{"Who": 2, **constants})

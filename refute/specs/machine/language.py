@@ -296,7 +296,7 @@ class Const(Generic[T]):
         """The value as it is meant. Raises UsageError for what no constant can be."""
         if given is None:
             return None
-        if isinstance(given, int) and not self.truth:
+        if isinstance(given, int) and not isinstance(given, bool) and not self.truth:
             return given
         if self.truth and given in (0, 1):
             return bool(given)

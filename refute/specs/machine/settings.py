@@ -15,13 +15,13 @@ from refute.specs.machine.types import ANY
 MAX_SWEEP = 1_000
 _SETTING = re.compile(r"([A-Za-z_]\w*)=(.+)\Z")
 _VALUE = re.compile(r"(-?\d+)(?:\.\.(-?\d+))?\Z")
-_TRUTH = {"true": 1, "false": 0, "True": 1, "False": 0}
+_TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 Settings = Mapping[str, tuple[int | str, ...]]
 
 
 def parse_settings(texts: Iterable[str]) -> dict[str, tuple[int | str, ...]]:
-    """`["RM=2..4", "N=1,3", "LOSSY=true"]` → {"RM": (2, 3, 4), "N": (1, 3), "LOSSY": (1,)}.
+    """`["RM=2..4", "N=1,3", "LOSSY=true"]` → {"RM": (2, 3, 4), "N": (1, 3), "LOSSY": (True,)}.
 
     Raises UsageError.
     """
