@@ -1,0 +1,137 @@
+"""Bounded search: a shortest trace for every goal, one depth after the other.
+
+At each depth all goals that are still open are asked for together. A goal that cannot be met at one
+depth is asserted there, which is what the next depth is learnt from. Nothing found up to a depth
+says just that. Only where no behaviour is as long as the path has everything been searched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import z3
+
+from refute.frozen import frozen
+from refute.specs.machine.symmetry import symmetry_of
+from refute.verifiers.symbolic.canonical import Canonical
+from refute.verifiers.symbolic.folding import Term, all_of, any_of, implies, not_
+from refute.verifiers.symbolic.goals import Goal, Goals
+from refute.verifiers.symbolic.reading import true_in
+from refute.verifiers.symbolic.solving import Answer, Queries
+from refute.verifiers.symbolic.transition import Encoding
+from refute.verifiers.symbolic.unrolling import Path
+
+
+@frozen
+class Found:
+    """A goal that a model meets: at the end of the path as it then was."""
+
+    goal: Goal
+    model: Any
+    length: int
+
+
+class Bounded:
+    """The search, a depth at a time. depth: the deepest one that was searched, -1 for none.
+
+    stopped: why it cannot go on. ended: no behaviour is longer than `depth` steps. vacuous: there
+    is no initial state. told: called with a word on what is being done.
+    """
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        goals: Goals,
+        queries: Queries,
+        told: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.goals = goals
+        self.queries = queries
+        self.told = told
+        self.depth = -1
+        self.stopped = ""
+        self.ended = False
+        self.vacuous = False
+        self.found: dict[str, Found] = {}
+        self.path = Path(encoding, queries, encoding.start("s0"), "s")
+        self.symmetry = symmetry_of(encoding.ir)
+        self._canonical: Canonical | None = None
+        if self.symmetry.classes and not self.symmetry.lazy:
+            literal = z3.Bool("canonical")
+            self._canonical = Canonical(self.symmetry, literal, queries)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The names of the goals that are looked for."""
+        skipped = {*self.found, *self.goals.outside}
+        return tuple(name for name in self.goals.names if name not in skipped)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to look for, or no way to."""
+        return bool(self.stopped) or self.ended or self.vacuous or not self.open
+
+    def settle(self, names: Mapping[str, object]) -> None:
+        """These goals are known never to be met: they are asserted, and no longer looked for."""
+        for name in names:
+            self.goals.outside.setdefault(name, "")
+
+    def deeper(self, until: float) -> None:
+        """Search one depth more, or say why not. until: of `time.monotonic`. Raises Outside."""
+        if self.depth >= 0:
+            self.path.extend()
+            if self._canonical is not None:
+                self._canonical.follow(self.path.encoding, self.path.moves[-1])
+        depth = self.depth + 1
+        self.told(f"depth {depth}")
+        if not self._possible(depth, until):
+            return
+        apart = {r.name for r in self.goals.ir.refinements}  # the other machine has own names
+        assumed = [] if self._canonical is None else [self._canonical.literal]
+        self._decide(depth, [n for n in self.goals.names if n not in apart], assumed, until)
+        self._decide(depth, [n for n in self.goals.names if n in apart], [], until)
+        if not self.stopped:
+            self.depth = depth
+
+    def _decide(
+        self, depth: int, names: Sequence[str], assumed: Sequence[Term], until: float
+    ) -> None:
+        """All goals with these names that are met at this depth."""
+        while not self.stopped:
+            goals = self.goals.at(self.path, [n for n in self.open if n in names])
+            answer = self._asked(goals, assumed, until)
+            if answer.said == "unsat":
+                self.queries.add(*(implies(all_of(assumed), not_(g.found)) for g in goals))
+                return
+            if answer.said == "unknown":
+                self.stopped = f"depth {depth}: {answer.why}"
+                return
+            self._note(goals, answer.model)
+
+    def _possible(self, depth: int, until: float) -> bool:
+        """Whether there is a behaviour of this length, as far as anybody can tell."""
+        answer = self.queries.ask(at_most_s=until - time.monotonic())
+        if answer.said == "unsat":
+            self.vacuous, self.ended = depth == 0, depth > 0
+        elif answer.said == "unknown":
+            self.stopped = f"depth {depth}: {answer.why}"
+        return answer.said == "sat"
+
+    def _asked(self, goals: list[Goal], assumed: Sequence[Term], until: float) -> Answer:
+        for goal in goals:
+            self.queries.add(*goal.facts)
+        some = any_of(goal.found for goal in goals)
+        if some is False:
+            return Answer("unsat")
+        wanted = z3.FreshBool("goal")
+        self.queries.add(implies(wanted, some))
+        return self.queries.ask([*assumed, wanted], until - time.monotonic())
+
+    def _note(self, goals: list[Goal], model: Any) -> None:
+        met = [goal for goal in goals if true_in(model, goal.found)]
+        for goal in met:
+            self.found.setdefault(goal.name, Found(goal, model, self.path.length))
+        if not met:
+            self.stopped = "a bug of refute: a model meets none of the goals it was asked for"
