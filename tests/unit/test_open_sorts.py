@@ -170,6 +170,9 @@ FITS = [
     "x = any_of([k for k, p in self.light.items() if p == Light.RED])\nself.s.add(x)",
     "when(all(y not in self.s for y in [x for x in Node if self.light[x] == Light.RED]))",
     "self.s = {m.to for m in self.mail if m.light == Light.RED}",
+    "x = any_of(subsets(self.s))\nself.s = x",
+    "self.s = any_of(x | self.s for x in every(Set[Node]) if self.one in x)",
+    "self.near = {k: self.s for k in Node}\nself.light = any_of(every(Map[Node, Light]))",
     "self.light = {k: Light.RED if v == Light.GREEN else v for k, v in self.light.items()}",
 ]
 
@@ -251,8 +254,13 @@ REFUSED = {
     "x = next(iter(self.s))": "in a row",
     "x = [y for y in Node]": "a list of members of Node",
     "x = list(enumerate(Node))": "counts members of Node",
-    "x = any_of(subsets(self.s))": "one after the other",
-    "x = any_of(every(Set[Node]))": "too many values",
+    "x = subsets(self.s)": "a list of members of Node",
+    "when(any(self.one in x for x in subsets(self.s)))": "goes through all sets, maps or rows",
+    "when(all(self.one in x for x in every(Set[Node])))": "goes through all sets, maps or rows",
+    "when(self.s in every(Set[Node]))": "goes through all sets, maps or rows",
+    "x = Set(x | self.s for x in every(Set[Node]))": "goes through all sets, maps or rows",
+    "x = {x | self.s for x in every(Set[Node])}": "a list of members of Node",
+    "for x in every(Set[Node]):\n    self.s = x": "rounds depend on each other",
     "x = any_of(permutations(self.s))": "one after the other",
     "x = functools.reduce(lambda a, b: a, Node, self.one)": "one after the other",
     "x = FIRST": "the value Node0",
@@ -352,6 +360,14 @@ def test_anything_of_all_numbers_is_a_predicate(tmp_path: Path) -> None:
     assert [v.name for v in ir.variables if v.start is not None] == ["many", "wide"]
     with pytest.raises(UsageError, match="many may start with any of unboundedly many"):
         require_listed(ir)
+
+
+def test_sets_are_parameters_of_actions_and_of_nothing_else(tmp_path: Path) -> None:
+    ir = built(tmp_path, "@action\ndef good(self, x: Set[Node]) -> None:\n    self.s = x").ir
+    assert open_sorts(ir.actions[-1].params[0].type) == ("Node",)
+    with pytest.raises(UsageError, match=r"the values of Set\[Node\] are not listed") as caught:
+        built(tmp_path, "@invariant\ndef p(self, x: Set[Node]) -> bool:\n    return self.s != x")
+    assert "open_" in caught.value.message and "single members" in str(caught.value.next_step)
 
 
 CHOICES = {

@@ -37,7 +37,7 @@ def _subsets(calls: Comprehensions, node: ast.Call) -> Expr:
     """`subsets(x)`: all subsets of a collection, the empty one and the whole included."""
     whole, elem = _collection(calls, node)
     kind = t.SetOf(elem)
-    if cardinality(kind) > _WALKED:
+    if cardinality(kind) > _WALKED and not t.open_sorts(elem):
         return _in_order(calls.inline(_function(all_subsets), [whole], "", node), kind)
     name = calls.build.fresh("subset")
     member = Expr("local", kind, (), name)
@@ -193,7 +193,7 @@ def _collection(calls: Comprehensions, node: ast.Call) -> tuple[Expr, t.Type]:
 
 def _domain(calls: Comprehensions, kind: t.Type, node: ast.AST) -> Expr:
     try:
-        calls.build.resolver.walked(kind)
+        calls.build.resolver.chosen(kind)
     except UsageError as error:
         what = f"a walk through {t.show(kind)}, which has too many values,"
         raise calls.scope.refuse(node, what, "a smaller type, or a walk of its parts") from error

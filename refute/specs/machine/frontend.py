@@ -200,7 +200,9 @@ class FrontEnd(Declared):
                 raise self.refuse(function, f"the parameter {name} without a type", f"{name}: T")
             with placed(lambda: self.refuse(function, "", "").thing):
                 kind = self.resolver.type_of(hints[name], self.refuser(function))
-                self.resolver.walked(kind)
+                given = mark_of(function)
+                chooses = given is not None and given.kind == "action"
+                (self.resolver.chosen if chooses else self.resolver.walked)(kind)
             made.append((name, Param(self.build.fresh(name), kind)))
         return tuple(made)
 

@@ -25,7 +25,7 @@ from refute.specs.machine.ir import (
     Stmt,
     Write,
 )
-from refute.specs.machine.values import MAX_DOMAIN, cardinality
+from refute.specs.machine.values import MAX_DOMAIN, cardinality, quantifiable
 
 if TYPE_CHECKING:
     from refute.specs.machine.scope import Scope
@@ -46,8 +46,12 @@ _DOES = {
     "fold": ("goes through members of {} one after the other", _WALK),
     "dict": ("lists keys of {}", "{{k: … if k == a else … for k in {0}}}, a value for every key"),
     "mapping": ("computes keys of {}", "{{k: … for k in {0}}}, a value for every key"),
-    "domain": ("goes through sets, maps or rows of {}", "a Sort of its own for those meant"),
+    "domain": (
+        "goes through all sets, maps or rows of {}",
+        "any_of(…) of one of them; or a Sort of its own for those meant",
+    ),
 }
+_WALKS = ("any", "all", "total", "mapping")
 _TAKES = {("for", 0), ("in", 1), ("toset", 0)}  # operations that need no order, and where
 
 
@@ -149,7 +153,11 @@ def problem(expr: Expr) -> tuple[str, str] | None:
     """What an operation does with members of a Sort of any size that it cannot, and what to write
     instead; None when it can. What its arguments do is not looked at."""
     op = expr.op
-    if op == "total":
+    if (op in _WALKS and any(map(_secondary, sources(expr.args[0])))) or (
+        op != "for" and any(map(_secondary, expr.args))
+    ):
+        bad, op = True, "domain"
+    elif op == "total":
         bad = any(map(unlisted, sources(expr.args[0])))
     elif op == "fold":
         bad = unlisted(expr.args[0])
@@ -167,6 +175,14 @@ def problem(expr: Expr) -> tuple[str, str] | None:
     does, instead = _DOES[op]
     names = _names(expr) or ("int",)
     return does.format(names[0]), instead.format(names[0])
+
+
+def _secondary(expr: Expr) -> bool:
+    """Whether a collection is one of sets, maps or rows of a Sort of any size: a choice out of it
+    is one of them, but nothing goes through all."""
+    if expr.op == "domain" and isinstance(expr.type, t.SeqOf):
+        return bool(t.open_sorts(expr.type)) and not quantifiable(expr.type.elem)
+    return expr.op in ("set", "list") and any(map(_secondary, sources(expr.args[0])))
 
 
 def _row(expr: Expr) -> bool:
@@ -265,7 +281,8 @@ class Checked:
                 self._body(stmt.orelse)
             case For():
                 self._value(stmt.source, stmt.line)
-                if unlisted(stmt.source) and not _pointwise(stmt.body, {stmt.name}):
+                pointwise = _pointwise(stmt.body, {stmt.name}) and not _secondary(stmt.source)
+                if unlisted(stmt.source) and not pointwise:
                     name = (_names(stmt.source) or ("int",))[0]
                     what = f"a loop through {name}, any number, whose rounds depend on each other,"
                     raise self.refuse(stmt.line, what, "self.x[k] = … for the k of the loop alone")
@@ -283,7 +300,7 @@ class Checked:
 
     def _kept(self, value: Expr, line: int) -> None:
         self._value(value, line)
-        if _row(value):
+        if _row(value) or _secondary(value):
             name = (_names(value) or ("int",))[0]
             what = f"a list of members of {name}, any number,"
             raise self.refuse(line, what, f"a Set of them, {{x for x in {name} if …}}")

@@ -32,6 +32,7 @@ from refute.specs.machine.values import (
     Value,
     atom,
     cardinality,
+    choosable,
     conforms,
     domain,
     members,
@@ -203,6 +204,11 @@ class Resolver(Bounds):
             self.vast = True
         else:
             domain(kind)
+
+    def chosen(self, kind: t.Type) -> None:
+        """As `walked`, of what is chosen: sets of members of a Sort of any size too."""
+        if not t.open_sorts(kind) or not choosable(kind):
+            self.walked(kind)
 
     def keyed(self, kind: t.Type) -> None:
         """Refuse a type that no Map can have as keys. Raises UsageError."""

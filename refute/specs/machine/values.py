@@ -119,7 +119,7 @@ def _refuse_open(kind: Type) -> None:
             f"{names[0]} has any number of members, so the values of {show(kind)} are not listed",
             thing=names[0],
             value=ANY,
-            next_step=f"give a number: --set {names[0]}=3",
+            next_step=f"give a number, --set {names[0]}=3; or take single members of {names[0]}",
         )
 
 
@@ -133,6 +133,14 @@ def quantifiable(kind: Type) -> bool:
     if isinstance(kind, SetOf | MapOf | SeqOf):
         return cardinality(kind) <= MAX_DOMAIN
     return True
+
+
+def choosable(kind: Type) -> bool:
+    """Whether a value of the type can be chosen without listing them: a set, say, of members of a
+    Sort of any size. Not of what has no bound but its elements, a sequence of any length."""
+    if isinstance(kind, SeqOf | BagOf) and cardinality(kind) > MAX_DOMAIN:
+        return False
+    return all(map(choosable, parts(kind)))
 
 
 def cardinality(kind: Type) -> float:
