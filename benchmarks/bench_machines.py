@@ -83,13 +83,14 @@ def _judged(wanted: list[int]) -> Iterator[tuple[int, dict[str, int], dict[int, 
     left = dict.fromkeys(wanted)
     while left:
         given = list(left)[: FRESH * cores]
-        with concurrent.futures.ProcessPoolExecutor(cores) as pool:
-            with contextlib.suppress(BrokenProcessPool):
-                for ended in concurrent.futures.as_completed(
-                    [pool.submit(batch, f) for f in given]
-                ):
-                    del left[ended.result()[0]]
-                    yield ended.result()
+        with (
+            contextlib.suppress(BrokenProcessPool),
+            concurrent.futures.ProcessPoolExecutor(cores) as pool,
+        ):
+            running = [pool.submit(batch, first) for first in given]
+            for ended in concurrent.futures.as_completed(running):
+                del left[ended.result()[0]]
+                yield ended.result()
         for first in [f for f in given if f in left][:cores]:  # a process died of one of these
             del left[first]
             yield _alone(first)
