@@ -253,7 +253,8 @@ class Exploration:
         outcome = worker.invoke(handle, "report", timeout_s=self.clock.left + 5.0)
         if outcome.kind != "returned" or type(outcome.value) is not dict:
             return counts, f"the search's report was lost: {_ended(outcome)}"
-        return outcome.value, stopped
+        grown = str(outcome.value.get("grown") or "") if stopped else ""
+        return outcome.value, f"{stopped}; {grown}" if grown else stopped
 
     def _native(self, choice: Choice) -> tuple[Report, str] | str:
         """The report of the native search, or why the plain engine has to search.

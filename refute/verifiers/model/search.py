@@ -27,6 +27,7 @@ from refute.verifiers.model.compiled import (
     StepRaised,
     expand,
 )
+from refute.verifiers.model.growing import grown
 from refute.verifiers.model.observing import observing
 from refute.verifiers.model.trace import Trace, covering, trace_of
 
@@ -237,7 +238,8 @@ class Search:
     def report(self) -> dict[str, Plain]:
         """The counts, for each property that was decided its trace, and what never ran.
 
-        silent: actions and processes. unran: the lines of branches of their code.
+        silent: actions and processes. unran: the lines of branches of their code. grown: in
+        a search that was cut, what has no bound and grew, in words.
         """
         traces = {name: self.trace(name, hit) for name, hit in self.hits.items()}
         ends = {name: hit.links[-1][0] for name, hit in self.fired.items()}
@@ -245,6 +247,8 @@ class Search:
         silent = silent_steps(self.machine.ir, self.fired)
         unran = self.machine.never_ran()
         found = {"hits": traces, "fired": fired, "silent": silent, "unran": unran}
+        if self.states and not self.finished:
+            found["grown"] = grown(self.ir, self.states[0], self.states[-1])
         return {**self.statistics(), **found}
 
     def trace(self, name: str, hit: Hit) -> Plain:

@@ -18,6 +18,7 @@ from refute.specs.machine.ir import MachineIR, Property
 from refute.specs.machine.naming import silent_steps
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.verifiers.model.compiled import Compiled, Predicate, State, StepRaised, expand
+from refute.verifiers.model.growing import grown
 from refute.verifiers.model.native.branches import branch_lines, never_ran, words_of
 from refute.verifiers.model.native.forms import Room, with_room
 from refute.verifiers.model.native.layout import Layout
@@ -156,7 +157,11 @@ class NativeSearch:
         traces = covering(ends, lambda name: self._fired(name, fired[name]))
         silent = silent_steps(self.ir, list(fired))
         found = {"hits": hits, "fired": traces, "silent": silent, "unran": self.never_ran()}
-        return {**self.statistics(), **found}
+        counts = self.statistics()
+        if counts["distinct"] and not counts["finished"] and not self.hashed:
+            first, last = (self.library.state(at)[0] for at in (0, counts["distinct"] - 1))
+            found["grown"] = grown(self.ir, self.layout.unpack(first), self.layout.unpack(last))
+        return {**counts, **found}
 
     def never_ran(self) -> list[int]:
         """The lines of branches that no step took."""
