@@ -37,7 +37,11 @@ MEMORY = 4 * GIB  # address space of each process of the compiler
 KEPT = 200  # builds in the cache; the ones not used for longest go first
 ABANDONED_S = 3600.0  # age at which a build that nobody finished is removed
 _SEAL = b"\nrefute built this:"
-_LIMITED = ("/bin/sh", "-c", 'ulimit -v "$0" 2>/dev/null; exec "$@"', str(MEMORY // 1024))
+STACK = GIB  # its stack, as it goes into nested blocks by recursion
+_LIMITED = (
+    *("/bin/sh", "-c", 'ulimit -s "$0" 2>/dev/null; ulimit -v "$1" 2>/dev/null; shift; exec "$@"'),
+    *(str(STACK // 1024), str(MEMORY // 1024)),
+)
 
 
 def compiler() -> tuple[str, ...]:
