@@ -14,8 +14,9 @@ from refute.verifiers.model.compiled import Compiled, State, expand
 from refute.verifiers.symbolic.clauses import Clause, goal
 from refute.verifiers.symbolic.houdini import Clauses, Judge, Ruling, largest
 from refute.verifiers.symbolic.minimising import minimised
-from refute.verifiers.symbolic.pool import Pool, enumerated
+from refute.verifiers.symbolic.pool import Pool, Shape, enumerated
 from refute.verifiers.symbolic.rewriting import resized, resized_params, sorts_of
+from refute.verifiers.symbolic.rows import Columns
 from refute.verifiers.symbolic.sampling_states import sampled
 
 NEVER = float("inf")
@@ -73,7 +74,7 @@ def two_phase(rm: int) -> MachineIR:
 
 def pool_of(variables: int = 2, literals: int = 3) -> Pool:
     small = [sampled(two_phase(n), 1000, 60.0) for n in (2, 3)]
-    return enumerated(two_phase(2), small, variables, literals, False, NEVER)
+    return enumerated(two_phase(2), Columns(small), Shape(variables, literals), NEVER)
 
 
 def goals_of(ir: MachineIR) -> list[Clause]:

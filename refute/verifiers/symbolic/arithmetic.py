@@ -143,6 +143,7 @@ def absolute(sym: Sym, ctx: Context) -> Sym:
 def below(a: Sym, b: Sym, kind: t.Type, ctx: Context) -> Bit:
     """Whether one number or member of an OrderedSort is less than another. Raises Outside."""
     if isinstance(kind, t.Atoms) and kind.kind.startswith("open"):
+        ctx.before(kind)
         return weighted(
             (and_(p, q), less(x, y, ctx)) for p, x in alternatives(a) for q, y in alternatives(b)
         )

@@ -53,19 +53,25 @@ def prefixes(ir: MachineIR, most: int) -> Iterator[tuple[Param, ...]]:
             )
 
 
-class Vocabulary:
-    """The conditions over a machine's states, for any variables. rich: with more of them.
+FLAT = "flat"
+QUANTIFIED = "quantified"
+RICH = "rich"
 
-    The rich ones are those with an `any` over a part of a relation, and comparisons of two parts of
+
+class Vocabulary:
+    """The conditions over a machine's states, for any variables.
+
+    level: FLAT, those without quantifiers; QUANTIFIED, with what the machine itself asks by `any`
+    and `all`; RICH, with an `any` over every part of a relation, and comparisons of two parts of
     the state with each other.
     """
 
-    def __init__(self, ir: MachineIR, rich: bool = False) -> None:
+    def __init__(self, ir: MachineIR, level: str = QUANTIFIED) -> None:
         self.ir = ir
-        self.rich = rich
+        self.level = level
+        self.rich = level == RICH
         self.numbers = _numbers(ir)
-        self.mined = mined(ir)
-        self._names = itertools.count()
+        self.mined = [c for c in mined(ir) if level != FLAT or not _quantified(c)]
 
     def conditions(self, params: Sequence[Param]) -> list[Expr]:
         """The conditions whose free locals are among these variables, each once."""
@@ -148,6 +154,7 @@ class Vocabulary:
         match kind:
             case t.Atoms() if is_sort(kind):
                 yield from (_local(p) for p in params if p.type == kind)
+                yield from self._stored(kind, params)
             case t.Atoms() if len(kind.members) <= MOST_MEMBERS:
                 yield from (Expr("const", kind, (), pack_value(a)) for a in members(kind))
             case t.Bool():
@@ -171,10 +178,23 @@ class Vocabulary:
                     typed = tuple((n, p.type) for (n, _), p in zip(fields, parts, strict=True))
                     yield Expr("make", t.Rec(name, typed), parts)
 
+    def _stored(self, kind: t.Atoms, params: Sequence[Param]) -> Iterator[Expr]:
+        """Variables that hold a member of a Sort, and entries of maps that do, for an entry under
+        one of the variables."""
+        for variable in self.ir.variables:
+            read = Expr("read", variable.type, (), variable.name)
+            match variable.type:
+                case t.Atoms() if variable.type == kind and not variable.hidden:
+                    yield read
+                case t.MapOf(key, value) if value == kind and not variable.hidden:
+                    for param in params:
+                        if param.type == key:
+                            yield Expr("index", value, (read, _local(param)))
+
     def _projected(self, params: Sequence[Param]) -> Iterator[Expr]:
         """`any(condition for x in Sort)` of what can be asked about one variable more."""
         plain = Vocabulary.__new__(Vocabulary)
-        plain.__dict__.update(self.__dict__, rich=False)
+        plain.__dict__.update(self.__dict__, rich=False, level=QUANTIFIED)
         for sort in sorts_of(self.ir).values():
             extra = Param(f"some {sort.name.lower()}", sort)
             for condition in plain._asked((*params, extra)):
@@ -186,8 +206,7 @@ class Vocabulary:
         """What the machine asks, about these variables instead of its parameters."""
         for condition in self.mined:
             free = free_params(condition)
-            quantified = any(node.op in ("any", "all") for node in nodes(condition))
-            bound = range(len(free) + 1) if quantified or self.rich else range(1)
+            bound = range(len(free) + 1) if _quantified(condition) or self.rich else range(1)
             for count in bound:
                 for inner in itertools.combinations(free, count):
                     outer = [p for p in free if p not in inner]
@@ -212,6 +231,10 @@ class Vocabulary:
             yield from (_oriented(substituted(way, renaming)) for way in ways)
 
 
+def _quantified(condition: Expr) -> bool:
+    return any(node.op in ("any", "all") for node in nodes(condition))
+
+
 def _oriented(condition: Expr) -> Expr:
     """The condition or its opposite, whichever is not written as an opposite."""
     if condition.op == "!=":
@@ -234,8 +257,11 @@ def _within(number: int, kind: t.Int) -> bool:
 
 def _settled(condition: Expr) -> bool:
     """Whether the condition compares a value with itself, or is of constants only."""
-    if condition.op in ("==", "<", "<=") and condition.args[0] == condition.args[1]:
-        return True
+    if condition.op in ("==", "<", "<="):
+        left, right = condition.args
+        same_sort = condition.op == "==" and left.op == right.op == "local"
+        if left == right or same_sort:  # different variables have different values
+            return True
     asked: Iterable[Expr] = nodes(condition)
     return not any(n.op in ("read", "next", "local") for n in asked)
 

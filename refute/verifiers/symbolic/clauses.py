@@ -17,7 +17,7 @@ from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr, Param, Property
 from refute.specs.machine.lower import used
 from refute.verifiers.symbolic.rewriting import not_, or_, substituted
-from refute.verifiers.symbolic.sampling_states import Rows
+from refute.verifiers.symbolic.rows import Rows
 
 CHECKED = 4096  # steps of the enumeration between two looks at the clock
 

@@ -54,6 +54,31 @@ class Judge(abc.ABC):
         it: as few as are easy to find. None if time ended."""
 
 
+class Bench(Judge):
+    """Several judges as one: inductive is what is inductive for all of them."""
+
+    def __init__(self, judges: Sequence[Judge]) -> None:
+        self.judges = tuple(judges)
+
+    def ruling(self, clauses: Clauses, until: float) -> Ruling:
+        """The first ruling that speaks against something."""
+        for judge in self.judges:
+            found = judge.ruling(clauses, until)
+            if not found.inductive:
+                return found
+        return Ruling()
+
+    def needed(self, clauses: Clauses, wanted: int, until: float) -> frozenset[int] | None:
+        """What some of the judges needs."""
+        found: frozenset[int] = frozenset()
+        for judge in self.judges:
+            needed = judge.needed(clauses, wanted, until)
+            if needed is None:
+                return None
+            found |= needed
+        return found
+
+
 @frozen
 class Inductive:
     """An inductive set: the clauses by number, negative ones the goals that were kept.

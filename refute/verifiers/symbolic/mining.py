@@ -24,6 +24,7 @@ from refute.specs.machine.ir import (
 )
 from refute.verifiers.symbolic.rewriting import (
     any_,
+    by_keys,
     free_params,
     is_sort,
     nodes,
@@ -42,7 +43,7 @@ def mined(ir: MachineIR) -> tuple[Expr, ...]:
     found: dict[Expr, None] = {}
     hidden = {v.name for v in ir.variables if v.hidden}
     for whole in _conditions(ir):
-        for part in _parts(without_lets(whole)):
+        for part in (*_helped(whole), *_parts(by_keys(without_lets(whole)))):
             if _usable(part) and not any(n.op == "read" and n.data in hidden for n in nodes(part)):
                 found[part] = None
     return tuple(sorted(found, key=lambda part: sum(1 for _ in nodes(part))))
@@ -88,6 +89,17 @@ def _chosen(stmt: Choose, values: Mapping[str, Expr]) -> Iterator[Expr]:
     if isinstance(source.type, t.SetOf) and is_sort(source.type.elem):
         choice = Expr("local", source.type.elem, (), stmt.name)
         yield Expr("in", t.Bool(), (choice, source))
+
+
+def _helped(whole: Expr) -> Iterator[Expr]:
+    """The calls of helpers inside a condition as conditions of their own, whatever made them.
+
+    The front end puts a helper's arguments into a `let` around its body.
+    """
+    if whole.op == "let" and whole.type == t.Bool():
+        yield by_keys(without_lets(whole))
+    for part in whole.args:
+        yield from _helped(part)
 
 
 def _parts(whole: Expr) -> Iterator[Expr]:

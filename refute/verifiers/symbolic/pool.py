@@ -8,14 +8,19 @@ put to the solver.
 
 from __future__ import annotations
 
+import collections
 import time
 from collections.abc import Iterable, Sequence
 
-from refute.specs.machine.ir import MachineIR
-from refute.verifiers.symbolic.candidates import Vocabulary, prefixes
+from refute.frozen import frozen
+from refute.specs.machine import types as t
+from refute.specs.machine.ir import MachineIR, Param
+from refute.verifiers.symbolic.alternation import chosen_by, functions_of, goes_round
+from refute.verifiers.symbolic.candidates import QUANTIFIED, Vocabulary, prefixes
 from refute.verifiers.symbolic.clauses import Clause, Enumeration, Literals
 from refute.verifiers.symbolic.rewriting import nodes
-from refute.verifiers.symbolic.sampling_states import Rows, Sample
+from refute.verifiers.symbolic.rows import Columns, Rows
+from refute.verifiers.symbolic.sampling_states import Sample
 
 
 class _Placed:
@@ -120,29 +125,49 @@ def complexity(clause: Clause) -> tuple[int, int, int]:
     return len(clause.literals) + len(clause.params), size, len(clause.params)
 
 
-def enumerated(
-    ir: MachineIR,
-    samples: Sequence[Sample],
-    variables: int,
-    literals: int,
-    rich: bool,
-    until: float,
-) -> Pool:
+@frozen
+class Shape:
+    """Clauses of at most so many variables and literals. level: of `candidates`."""
+
+    variables: int
+    literals: int
+    level: str = QUANTIFIED
+
+    def __str__(self) -> str:
+        return f"{self.variables} variables, {self.literals} literals, {self.level} conditions"
+
+
+def enumerated(ir: MachineIR, columns: Columns, shape: Shape, until: float) -> Pool:
     """The pool of all true minimal clauses of this shape, or of those that time allowed.
 
-    variables, literals: how many there are at most in a clause.
+    No clause has more variables of a Sort than the largest sample has members, nor quantifiers that
+    take Z3 round in a circle.
     """
-    vocabulary = Vocabulary(ir, rich)
+    vocabulary = Vocabulary(ir, shape.level)
+    functions = functions_of(ir)
     pool = Pool()
     found = []
-    for params in prefixes(ir, variables):
+    for params in prefixes(ir, shape.variables):
         if time.monotonic() > until:
             pool.whole = False
             break
-        rows = Rows(samples, params, vocabulary.conditions(params))
+        if not _sampled(params, columns.samples):
+            continue
+        rows = Rows(columns, params, vocabulary.conditions(params))
         named = Literals(params, rows.conditions)
-        made = Enumeration(named, rows, literals, until).run()
+        made = Enumeration(named, rows, shape.literals, until).run()
         pool.whole &= made.whole
-        found.append((named, made.clauses))
+        ways = {n: chosen_by(named.clause((n,))) for n in range(2 * len(rows.conditions))}
+        fit = [c for c in made.clauses if not goes_round(functions.union(*(ways[n] for n in c)))]
+        found.append((named, fit))
     pool.fill(found)
     return pool
+
+
+def _sampled(params: Sequence[Param], samples: Sequence[Sample]) -> bool:
+    """Whether some sample has different values for all of the variables."""
+    wanted = collections.Counter(p.type.name for p in params if isinstance(p.type, t.Atoms))
+    return any(
+        all(len(sample.sizes[name].members) >= count for name, count in wanted.items())
+        for sample in samples
+    )

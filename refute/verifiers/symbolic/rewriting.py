@@ -123,6 +123,39 @@ def without_lets(expr: Expr) -> Expr:
     return changed(expr, opened)
 
 
+def by_keys(expr: Expr) -> Expr:
+    """The expression with walks through a map's values, items or keys as walks through its keys.
+
+    So the same condition is one expression however it was written, and the walk is a quantifier.
+    """
+    return changed(expr, _by_keys)
+
+
+def _by_keys(node: Expr) -> Expr:
+    if node.op != "for":
+        return node
+    source, inner = node.args
+    mapped = source.args[0] if source.op in ("values", "items", "keys") else source
+    if not isinstance(mapped.type, t.MapOf):
+        return node
+    name = str(node.data)
+    key = Expr("local", mapped.type.key, (), f"key of {name}")
+    value = Expr("index", mapped.type.value, (mapped, key))
+    pair = Expr("tuple", t.Tuple((key.type, value.type)), (key, value))
+    found = {"values": value, "items": pair}.get(source.op, key)
+    inner = changed(substituted(inner, {name: found}), _part_of_pair)
+    domain = Expr("domain", t.SeqOf(mapped.type.key))
+    return Expr("for", node.type, (domain, inner), str(key.data))
+
+
+def _part_of_pair(node: Expr) -> Expr:
+    """`(a, b)[0]` as `a`."""
+    known = node.op == "index" and node.args[0].op == "tuple" and node.args[1].op == "const"
+    if known and type(node.args[1].data) is int:
+        return node.args[0].args[node.args[1].data]
+    return node
+
+
 def free_params(expr: Expr) -> tuple[Param, ...]:
     """The free locals of an expression with their types, in the order in which it reads them."""
     names = used(expr)

@@ -12,19 +12,15 @@ import itertools
 import random
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from refute.frozen import frozen
-from refute.specs.machine import types as t
-from refute.specs.machine.ir import Expr, MachineIR, Param
+from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.compiled import Compiled, Predicate, State, StepRaised, expand
-from refute.verifiers.model.emit import Emitter
-from refute.verifiers.symbolic.rewriting import Sizes, resized, sorts_of
+from refute.verifiers.symbolic.rewriting import Sizes, sorts_of
 
 MOST_STARTS = 200_000  # combinations of starting values that are filtered
 WALK_STEPS = 40
 BREADTH_SHARE = 0.6  # of the states, where they are too many; the rest is from walks
-TRIED_STATES = 50  # on which every condition is evaluated by itself
 
 
 @frozen
@@ -138,77 +134,3 @@ def _true(predicate: Predicate, state: State) -> bool:
 def sampled(ir: MachineIR, most: int, seconds: float, seed: int = 0) -> Sample:
     """At most so many reachable states of an instance with closed sizes."""
     return _Explorer(ir, most, time.monotonic() + seconds, seed).run()
-
-
-class Rows:
-    """How conditions over some variables come out on the samples, each combination once.
-
-    The values of the variables are pairwise different where they are of one Sort. A condition that
-    raises on a sample is left out.
-    """
-
-    def __init__(
-        self, samples: Sequence[Sample], params: Sequence[Param], conditions: Sequence[Expr]
-    ) -> None:
-        self.params = tuple(params)
-        self.conditions: tuple[Expr, ...] = tuple(conditions)
-        for sample in samples:
-            tried = sample.states[:: max(1, len(sample.states) // TRIED_STATES)]
-            self._drop_raising(sample, tried)
-        self.found: set[tuple[bool, ...]] = set()
-        self._fill(samples)
-
-    def _fill(self, samples: Sequence[Sample]) -> None:
-        self.found.clear()
-        for sample in samples:
-            try:
-                self.found |= _evaluated(sample, sample.states, self.params, self.conditions)
-            except Exception:
-                self._drop_raising(sample, sample.states)
-                self._fill(samples)
-                return
-
-    def _drop_raising(self, sample: Sample, states: Sequence[State]) -> None:
-        self.conditions = tuple(
-            c for c in self.conditions if _evaluable(sample, states, self.params, c)
-        )
-
-    def columns(self) -> list[int]:
-        """For each condition the rows in which it is true, as bits of a number."""
-        if not self.found:
-            return [0] * len(self.conditions)
-        texts = zip(*self.found, strict=True)
-        return [int("".join("1" if bit else "0" for bit in column), 2) for column in texts]
-
-
-def _evaluable(
-    sample: Sample, states: Sequence[State], params: Sequence[Param], condition: Expr
-) -> bool:
-    try:
-        _evaluated(sample, states, params, (condition,))
-    except Exception:
-        return False
-    return True
-
-
-def _evaluated(
-    sample: Sample, states: Sequence[State], params: Sequence[Param], conditions: Sequence[Expr]
-) -> set[tuple[bool, ...]]:
-    """The rows of one sample: one comprehension over all states and values, compiled once."""
-    emit = Emitter([v.name for v in sample.ir.variables])
-    sizes = sample.sizes
-    slots = "".join(f"v{at}, " for at in range(len(sample.ir.variables)))
-    clauses = [f"for ({slots}*_) in states"]
-    names: list[tuple[str, t.Type]] = []
-    for param in params:
-        kind = sizes[param.type.name] if isinstance(param.type, t.Atoms) else param.type
-        name = emit.name(param.name)
-        clauses.append(f"for {name} in {emit.domain(kind)}")
-        clauses += [f"if {name} is not {other}" for other, same in names if same == kind]
-        names.append((name, kind))
-    texts = [emit.text(resized(c, sizes)) for c in conditions]
-    row = "(" + "".join(f"{text}, " for text in texts) + ")"
-    source = f"lambda states: {{{row} {' '.join(clauses)}}}"
-    function: Any = eval(compile(source, "<conditions>", "eval"), dict(emit.constants))
-    made: set[tuple[bool, ...]] = function(states)
-    return made

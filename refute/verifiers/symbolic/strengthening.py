@@ -1,0 +1,158 @@
+"""Proofs by invariants that are found: small clauses first, larger ones as long as there is time.
+
+The samples are reachable states of small instances. True clauses of one shape after the other are
+enumerated, and the largest subset that is inductive at small sizes is sought among them, where
+questions are cheap. Only the few of them that the goals lean on are then put to the judge who
+speaks for every size: so Z3 sees a handful of quantified formulas, not hundreds. What that judge
+refutes is dropped, and the small sizes are asked again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from refute.frozen import frozen
+from refute.specs.machine.ir import MachineIR, Property
+from refute.verifiers.symbolic.alternation import chosen_by
+from refute.verifiers.symbolic.candidates import FLAT, QUANTIFIED, RICH
+from refute.verifiers.symbolic.clauses import Clause, goal
+from refute.verifiers.symbolic.houdini import Bench, Clauses, Inductive, Judge, Ruling, largest
+from refute.verifiers.symbolic.inductive import SolverJudge
+from refute.verifiers.symbolic.minimising import minimised
+from refute.verifiers.symbolic.pool import Pool, Shape, enumerated
+from refute.verifiers.symbolic.rewriting import sorts_of
+from refute.verifiers.symbolic.rows import Columns
+from refute.verifiers.symbolic.sampling_states import sampled
+
+MOST_STATES = 1000  # sampled of one instance
+SAMPLING_SHARE = 0.15  # of the time
+SHAPE_SHARE = 0.4  # of what is left, for enumerating the clauses of one shape
+MOST_MEMBERS = 3  # of a Sort in an instance that judges
+JUDGING = 3  # instances that do
+
+SHAPES = (
+    Shape(2, 2, FLAT),
+    Shape(3, 2, FLAT),
+    Shape(2, 3, FLAT),
+    Shape(2, 2, QUANTIFIED),
+    Shape(3, 3, FLAT),
+    Shape(3, 2, QUANTIFIED),
+    Shape(2, 3, QUANTIFIED),
+    Shape(4, 2, FLAT),
+    Shape(5, 2, FLAT),
+    Shape(3, 3, QUANTIFIED),
+    Shape(2, 3, RICH),
+    Shape(4, 3, FLAT),
+    Shape(3, 4, FLAT),
+    Shape(3, 4, QUANTIFIED),
+    Shape(3, 3, RICH),
+    Shape(4, 4, QUANTIFIED),
+    Shape(4, 4, RICH),
+)
+
+
+@frozen
+class Strengthened:
+    """What was found.
+
+    proved: names of goals, each true in every reachable state. lemmas: what was needed besides,
+    inductive together with them. tried: how far the search went, in words. why: what stood against
+    the goals that are not proved.
+    """
+
+    proved: tuple[str, ...]
+    lemmas: tuple[Clause, ...]
+    samples: tuple[str, ...]
+    tried: tuple[str, ...]
+    why: str = ""
+
+
+class Strengthening:
+    """One search for invariants from which the goals follow.
+
+    small: instances of closed sizes, small first. told: progress, in words. Raises Outside.
+    """
+
+    def __init__(
+        self,
+        ir: MachineIR,
+        small: Sequence[MachineIR],
+        seconds: float,
+        told: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.ir = ir
+        self.until = time.monotonic() + seconds
+        self.told = told
+        self.tried: list[str] = []
+        self.why = ""
+        share = SAMPLING_SHARE * seconds / max(1, len(small))
+        self.columns = Columns([sampled(one, MOST_STATES, share) for one in small])
+        self.judges: list[Judge] = [SolverJudge(one) for one in _judging(small)]
+        self.last: Judge = SolverJudge(ir)
+
+    def run(self, properties: Sequence[Property]) -> Strengthened:
+        """Try one shape of clauses after the other until all properties are proved."""
+        goals = [goal(p) for p in properties]
+        best: Clauses = {}
+        for shape in SHAPES:
+            left = self.until - time.monotonic()
+            if left < 1 or len(_goals(best)) == len(goals):
+                break
+            self.told(f"lemmas of {shape}")
+            until = time.monotonic() + SHAPE_SHARE * left
+            pool = enumerated(self.ir, self.columns, shape, until)
+            self.tried.append(f"{len(pool.clauses)} lemmas of {shape}")
+            found = self._proved(pool, goals)
+            if len(_goals(found)) > len(_goals(best)):
+                best = found
+        few = minimised(best, self.last, self.until) if best else best
+        proved = tuple(goals[-1 - n].goal for n in sorted(_goals(few), reverse=True))
+        lemmas = tuple(few[n] for n in sorted(few) if n >= 0)
+        return Strengthened(
+            proved, lemmas, tuple(map(str, self.columns.samples)), tuple(self.tried), self.why
+        )
+
+    def _proved(self, pool: Pool, goals: Sequence[Clause]) -> Clauses:
+        """An inductive set with goals in it, for every size; nothing if there is none."""
+        bench = Bench(self.judges)
+        while time.monotonic() < self.until:
+            inside = largest(pool, goals, self.judges, self.until, self.told)
+            if not _goals(inside.clauses):
+                return {}
+            few = minimised(inside.clauses, bench, self.until)
+            self.told(f"{len(few)} lemmas and goals for every size")
+            ruling = self.last.ruling(few, self.until)
+            if ruling.inductive:
+                return few
+            more = self._with_universal(few, inside, goals)
+            if more.clauses:
+                return more.clauses
+            self._drop(pool, ruling)
+            if not any(n >= 0 for n in ruling.refuted | ruling.undecided):
+                return {}
+        return {}
+
+    def _with_universal(
+        self, few: Clauses, inside: Inductive, goals: Sequence[Clause]
+    ) -> Inductive:
+        """The largest inductive subset, for every size, of these and all that choose nothing."""
+        own = [n for n, c in inside.clauses.items() if n in few or not chosen_by(c)]
+        small = Pool()
+        small.clauses = [inside.clauses[n] for n in own if n >= 0]
+        small.alive = set(range(len(small.clauses)))
+        return largest(small, goals, [self.last], self.until, self.told)
+
+    def _drop(self, pool: Pool, ruling: Ruling) -> None:
+        pool.kill(n for n in ruling.refuted | ruling.undecided if n >= 0)
+        self.why = ruling.why or self.why
+
+
+def _goals(clauses: Clauses) -> list[int]:
+    return [n for n in clauses if n < 0]
+
+
+def _judging(small: Sequence[MachineIR]) -> list[MachineIR]:
+    """The smallest instances and one of the larger ones: they drop most of what has to go."""
+    fit = [ir for ir in small if all(len(k.members) <= MOST_MEMBERS for k in sorts_of(ir).values())]
+    return fit[:1] + fit[1:][-(JUDGING - 1) :]
