@@ -5,8 +5,8 @@ configurations of processes", CACM 22(5), 1979, as the Ivy paper has it (O. Pado
 `leader_election_ring` in the benchmarks of Ivy and mypyvy). Identities are any that differ, and the
 largest one wins. `chang_roberts` is the same with the identities 1..N in order, and its liveness.
 
-No search for lemmas is expected to find that no larger identity is passed on the way; the three
-invariants that make the proof are here.
+No search for lemmas is expected to find that an identity on its way has passed smaller ones only;
+the invariants that make the proof are here.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Id(OrderedSort):
 
 
 class RingElection(Machine):
-    """ids: of the nodes; pending: the identities on their way to each node."""
+    """ids: of the nodes; sent: by each node, the identities that are on their way to the next."""
 
     ids: Var[Map[Node, Id]] = var(one_of=anything)
-    pending: Var[Map[Node, Set[Id]]] = var(each=empty_set)
+    sent: Var[Map[Node, Set[Id]]] = var(each=empty_set)
     leaders: Var[Set[Node]] = var(empty_set)
 
     @initial
@@ -46,20 +46,19 @@ class RingElection(Machine):
         return all(n == m or self.ids[n] != self.ids[m] for n in Node for m in Node)
 
     @action
-    def stand(self, n: Node, m: Node) -> None:
-        """A node sends its identity to the next one."""
-        when(follows(n, m))
-        self.pending[m].add(self.ids[n])
+    def stand(self, n: Node) -> None:
+        """A node sends its identity."""
+        self.sent[n].add(self.ids[n])
 
     @action
     def hear(self, n: Node, m: Node, i: Id) -> None:
-        """A larger identity goes on to the next node, a smaller one stops, the own one wins."""
-        when(i in self.pending[n] and follows(n, m))
-        self.pending[n].discard(i)
-        if i == self.ids[n]:
-            self.leaders.add(n)
-        elif self.ids[n] < i:
-            self.pending[m].add(i)
+        """The next node sends a larger identity on, stops a smaller one, and wins by its own."""
+        when(i in self.sent[n] and follows(n, m))
+        self.sent[n].discard(i)
+        if i == self.ids[m]:
+            self.leaders.add(m)
+        elif self.ids[m] < i:
+            self.sent[m].add(i)
 
     @invariant
     def one_leader(self, n: Node, m: Node) -> bool:
@@ -72,16 +71,15 @@ class RingElection(Machine):
         return n == m or self.ids[n] != self.ids[m]
 
     @invariant
-    def largest_so_far(self, n: Node, m: Node, to: Node) -> bool:
-        """An identity on its way has passed smaller ones only."""
-        passed = self.ids[n] in self.pending[to] and between(n, m, to)
-        return not passed or self.ids[m] < self.ids[n]
+    def larger_than_passed(self, n: Node, m: Node, at: Node) -> bool:
+        """An identity on its way is larger than those of the nodes that it has passed."""
+        passed = between(n, m, at) or (m == at and n != at)
+        return not passed or self.ids[n] not in self.sent[at] or self.ids[m] < self.ids[n]
 
     @invariant
-    def largest_of_all(self, n: Node, m: Node) -> bool:
-        """What comes back to its node, and who is elected, is the largest."""
-        around = self.ids[n] in self.pending[n] or n in self.leaders
-        return not around or n == m or self.ids[m] < self.ids[n]
+    def largest_wins(self, n: Node, m: Node) -> bool:
+        """Who is elected has the largest identity."""
+        return n not in self.leaders or n == m or self.ids[m] < self.ids[n]
 
     @reachable
     def elected(self) -> bool:
@@ -90,10 +88,7 @@ class RingElection(Machine):
 
     @reachable
     def several_stand(self) -> bool:
-        """Two identities wait for one node."""
+        """Two identities are on their way to one node."""
         return any(
-            i != j and i in self.pending[n] and j in self.pending[n]
-            for n in Node
-            for i in Id
-            for j in Id
+            i != j and i in self.sent[n] and j in self.sent[n] for n in Node for i in Id for j in Id
         )

@@ -122,11 +122,11 @@ RICART_AGRAWALA = _defects(
 RING_ELECTION = _defects(
     "ring_election",
     "RingElection",
-    ("all_pass", "elif self.ids[n] < i:", "else:", "one_leader", {"Node": 2, "Id": 2}),
+    ("all_pass", "elif self.ids[m] < i:", "else:", "one_leader", {"Node": 2, "Id": 2}),
     (
         "smaller_wins",
-        "if i == self.ids[n]:",
-        "if i <= self.ids[n]:",
+        "if i == self.ids[m]:",
+        "if i <= self.ids[m]:",
         "one_leader",
         {"Node": 3, "Id": 3},
     ),
@@ -138,10 +138,10 @@ RING_ELECTION = _defects(
         {"Node": 2, "Id": 1},
     ),
     (
-        "next_wins",
-        "self.leaders.add(n)",
+        "sender_wins",
         "self.leaders.add(m)",
-        "largest_of_all",
+        "self.leaders.add(n)",
+        "largest_wins",
         {"Node": 2, "Id": 2},
     ),
 )
