@@ -20,7 +20,7 @@ from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Evidence, Exhaustion, Finding, cpu_seconds, merge
 from refute.replay import HASH_SEEDS, Counterexample, Replayed, Witness, replay
 from refute.site import Site
-from refute.verifiers import Interrupted, Progress, Verifier
+from refute.verifiers import Follower, Interrupted, Progress, Verifier
 from refute.verifiers.registry import engines_for
 
 LEAST_S = 1.0  # for a claim or an engine whose turn comes when the time is up
@@ -221,6 +221,8 @@ def _check_group(
     interrupted = False
     for engine in engines(claims[0].statement.kind):
         open_ones = [i for i, found in enumerate(parts) if not _settled(claims[i], found)]
+        if isinstance(engine, Follower):
+            open_ones = [i for i in open_ones if engine.follows(claims[i], parts[i])]
         takes = []
         for i in open_ones:
             why = engine.declines(claims[i])

@@ -175,7 +175,8 @@ class Evidence:
     def unmet(self, need: Need) -> str:
         """Why this does not reach the need, in one sentence; empty when it does."""
         if self.parts and self.verdict is not Verdict.REFUTED:
-            reasons = [part.unmet(need) for part in self.parts]
+            asked = [p for p in self.parts if not p.reason.startswith("declined")] or self.parts
+            reasons = [part.unmet(need) for part in asked]
             return "" if "" in reasons else reasons[0]
         if self.verdict in (Verdict.REFUTED, Verdict.UNKNOWN):
             return self.reason or f"the claim is {self.verdict.value}"

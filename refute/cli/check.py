@@ -15,7 +15,7 @@ from refute.check import EnginesFor
 from refute.cli.ahead import begun_ahead
 from refute.cli.check_run import judge
 from refute.cli.output import Outputs, add_outputs, progress_line
-from refute.cli.parsing import Parser, count, path_text, whole_number
+from refute.cli.parsing import Parser, count, natural, path_text, whole_number
 from refute.cli.place import Place, place_of, split_target
 from refute.cli.targets import claims_of
 from refute.config import read_config
@@ -26,7 +26,7 @@ from refute.report.witness_file import FOLDER, save_all
 from refute.site import Site
 from refute.specs.machine.settings import parse_settings
 from refute.verifiers import Verifier
-from refute.verifiers.model.choice import ENGINES, Choice
+from refute.verifiers.model.choice import ENGINES, INDUCT, SYMBOLIC, Choice
 from refute.verifiers.registry import engines_for
 
 EXAMPLES = """
@@ -37,6 +37,8 @@ refute check spec.py:agreement --set RM=3
 refute check spec.py:TwoPhase --set RM=10 --memory 8GiB --budget 10m
 refute check spec.py:TwoPhase --set RM=12 --memory 64GiB --budget 8h --checkpoint kept/
 refute check spec.py:TwoPhase --set RM=40 --simulate 10000 --depth 300
+refute check spec.py:TwoPhase --set RM=10 --engine symbolic --depth 12
+refute check spec.py:TwoPhase --set RM=any
 refute check claims.py:"rename is atomic" --budget 2m
 refute check spec.py --json - | jq .decision
 """
@@ -48,16 +50,20 @@ Check the machines and claims of one file.
 Exit 0: every claim is established. 1: one is refuted. 2: the input cannot be read.
 3: something is not established."""
 _NAME = "NAME: a machine, a property or a claim; by default everything in the file"
-_ENGINE = "for machines: auto (plain, then native when there is more), plain or native"
+_ENGINE = """for machines: auto (plain, native when there is more, symbolic where these do not
+decide), plain, native, or symbolic (formulas: bounded search and proofs)"""
 _EXACT = "keep states whole, as by default; nothing rests on hashes"
 _HASHED = "keep only hashes of states of more than 64 bits; the evidence lists the assumption"
 _WALKS = "for machines: so many random walks instead of a search"
-_DEPTH = "of a random walk at most (1000)"
+_DEPTH = "of a random walk at most (1000), or of a bounded search (as many as the budget allows)"
+_INDUCT = f"for formulas: k-induction up to this k ({INDUCT}; 5 without a number; 0: none)"
 _SYMMETRY = "for machines: search up to permutations of Sorts; not for temporal properties"
 _CHECKPOINT = "for machines: keep searches here, and go on from what is kept of them"
 _EVERY = "how often (60s); when it is interrupted or the budget ends, too"
 _NO_WALKS = "--simulate keeps nothing to go on from: --seed repeats its walks"
-_SET = "a constant of a machine; 2..6 sweeps; may be repeated"
+_NO_DEPTH = "without --simulate or --engine symbolic; a search has no depth"
+_SET = "a constant of a machine; 2..6 sweeps; any: a Sort of any size; may be repeated"
+MORE = 5  # the largest k of `--induct` without a number
 
 
 @frozen
@@ -90,6 +96,7 @@ def parser() -> Parser:
     made.add_argument("--symmetry", action="store_true", help=_SYMMETRY)
     made.add_argument("--simulate", type=count, metavar="WALKS", help=_WALKS)
     made.add_argument("--depth", type=count, metavar="STEPS", help=_DEPTH)
+    made.add_argument("--induct", type=natural, nargs="?", const=MORE, metavar="K", help=_INDUCT)
     made.add_argument("--seed", type=whole_number, default=0, metavar="N", help="repeats a run")
     made.add_argument("--checkpoint", type=path_text, metavar="DIR", help=_CHECKPOINT)
     made.add_argument("--checkpoint-every", metavar="DURATION", help=_EVERY)
@@ -125,6 +132,8 @@ def _options(given: argparse.Namespace) -> Options:
         hashed=given.hashed,
         symmetry=given.symmetry,
         checkpoint=given.checkpoint or "",
+        bound=0 if given.simulate else given.depth or 0,
+        induct=INDUCT if given.induct is None else given.induct,
         every_s=parse_duration(given.checkpoint_every or "60s"),
     )
     budget = Budget(given.cases, seconds, seconds, memory, given.seed)
@@ -135,13 +144,26 @@ def _options(given: argparse.Namespace) -> Options:
 def _refuse_contradictions(given: argparse.Namespace) -> None:
     """Raises UsageError where one option would do nothing, or cannot be had, beside the others."""
     plain = given.engine == "plain"
+    formulas = given.engine == SYMBOLIC
+    searches = given.engine in ("plain", "native") or given.simulate
     for thing, there, other, why in (
         ("--symmetry", given.simulate, given.symmetry, "--simulate keeps no states"),
         ("--hashed", given.simulate, given.hashed, "--simulate keeps no states"),
         ("--exact", given.simulate, given.exact, "--simulate keeps no states"),
         ("--hashed", plain, given.hashed, "--engine plain keeps states whole"),
         ("--checkpoint", given.simulate, given.checkpoint, _NO_WALKS),
-        ("--depth", not given.simulate, given.depth, "without --simulate; a search has no depth"),
+        ("--depth", not given.simulate and not formulas, given.depth, _NO_DEPTH),
+        ("--induct", searches, given.induct is not None, "only formulas are proved by induction"),
+        ("--simulate", formulas, given.simulate, "--engine symbolic takes no walks"),
+        ("--symmetry", formulas, given.symmetry, "--engine symbolic renames members by itself"),
+        ("--hashed", formulas, given.hashed, "--engine symbolic keeps no states"),
+        ("--exact", formulas, given.exact, "--engine symbolic keeps no states"),
+        (
+            "--checkpoint",
+            formulas,
+            given.checkpoint,
+            "--engine symbolic keeps no search",
+        ),
         ("--checkpoint-every", not given.checkpoint, given.checkpoint_every, "no --checkpoint"),
     ):
         if there and other:
@@ -160,14 +182,14 @@ def _taken(place: Place, choice: Choice) -> dict[str, str]:
 
 
 def engines_as(choice: Choice) -> EnginesFor:
-    """The registry's engines; those of machines search as chosen."""
+    """The registry's engines; those of machines that are chosen, to search as chosen."""
 
     def engines(kind: str) -> Sequence[Verifier]:
         found = engines_for(kind)
         for engine in found:
             if hasattr(engine, "choice"):
                 engine.choice = choice
-        return found
+        return [e for e in found if choice.engine in getattr(e, "chosen", ENGINES)]
 
     return engines
 

@@ -75,6 +75,14 @@ def count(text: str) -> int:
     return number
 
 
+def natural(text: str) -> int:
+    """An int option of at least zero. Raises ArgumentTypeError, which argparse reports."""
+    number = whole_number(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return number
+
+
 def path_text(text: str) -> str:
     """The name of a file or directory, not empty, as an unset variable of a shell would be."""
     if not text:

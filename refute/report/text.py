@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from refute.claim import Verdict
 from refute.evidence import Evidence
@@ -22,6 +22,7 @@ WIDTH = 100
 CLAIMS_WHEN_REFUTED = 8
 LISTED = 5
 SCOPE = 3
+NOTED = 60
 
 HEADLINES = {
     "accepted": "ACCEPTED",
@@ -57,6 +58,7 @@ def text(run: Run, look: Look | None = None) -> str:
         _counterexample(run, look),
         _reasons(run, look),
         _claims(run, look),
+        _notes(run, look),
         _surroundings(run, look),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -180,6 +182,31 @@ def _claims(run: Run, look: Look) -> list[str]:
         lines += [_row(result, column, look) for result in group]
         lines += [f"{'':13}{line}" for line in below]
     return [*lines, *_more(len(ordered) - len(shown))]
+
+
+def _notes(run: Run, look: Look) -> list[str]:
+    """What an engine has to show of claims besides: lemmas, counterexamples to induction.
+
+    Beside a counterexample there is no room for them.
+    """
+    blocks = {} if refuted_first(run) else dict.fromkeys(_noted(run))
+    rows = [line for block in blocks for line in block.split("\n")]
+    lines = [part for row in rows for part in _indented(visible(row), look.width - 2)]
+    shown = [f"  {line}" for line in lines[:NOTED]]
+    return ["Notes", *shown, *_more(len(lines) - NOTED)] if lines else []
+
+
+def _noted(run: Run) -> Iterator[str]:
+    """The notes of each claim, blocks of lines."""
+    for result in run.results:
+        notes = result.evidence.statistics.get("notes")
+        yield from map(str, notes if type(notes) is list else ())
+
+
+def _indented(line: str, width: int) -> list[str]:
+    """A line wrapped so that what follows is indented like it, and a bit more."""
+    own = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line, width, initial_indent="", subsequent_indent=own + "    ") or [""]
 
 
 def _order(result: ClaimResult) -> tuple[bool, bool]:

@@ -9,12 +9,12 @@ a machine need one search of its states). A new engine is one module, one line i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # engines are loaded by name, and some are run without claims and sandbox
     from refute.budget import Budget
     from refute.claim import Claim
-    from refute.evidence import Finding
+    from refute.evidence import Evidence, Finding
     from refute.replay import Replayer
     from refute.site import Site
 
@@ -55,4 +55,13 @@ class Verifier(Protocol):
 
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """How counterexamples to the claim are played on the plain subject."""
+        ...
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """An engine that goes on where those before it ended, and is not asked where they did not."""
+
+    def follows(self, claim: Claim, found: Sequence[Evidence]) -> bool:
+        """Whether it has anything to add to what was found of the claim."""
         ...

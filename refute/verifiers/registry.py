@@ -24,7 +24,10 @@ ENGINES: dict[str, tuple[str, ...]] = {
         "refute.verifiers.contracts.crosshair:CrossHair",
     ),
     "conforms": ("refute.verifiers.sql.conform:Conformance",),
-    "machine": ("refute.verifiers.model.engine:ModelChecker",),
+    "machine": (
+        "refute.verifiers.model.engine:ModelChecker",
+        "refute.verifiers.symbolic.engine:Symbolic",
+    ),
     "crash-consistent": ("refute.verifiers.crash.engine:CrashExplorer",),
 }
 

@@ -125,7 +125,8 @@ class FrontEnd(Declared):
                 every = self._each_part()
                 made.properties += [self._property(function, mark.kind) for _ in every]
             elif mark.kind in _PREDICATES:
-                made.properties.append(self._property(function, mark.kind))
+                prop = self._property(function, mark.kind)
+                made.properties.append(dataclasses.replace(prop, inductive=mark.inductive or None))
             elif mark.kind == "fair":
                 made.properties.append(self._property(function, mark.fair))
             else:

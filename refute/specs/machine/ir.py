@@ -274,7 +274,8 @@ class Property:
 
     "observe" is of the states right after a crash. "weak" and "strong" are of a step, as
     "transition" is: fairness of the steps it is true of. crash, keys: of an `@observe`, the action
-    of the crash, and constants that say which part's.
+    of the crash, and constants that say which part's. inductive: an invariant that is to be proved
+    by induction; None of all others.
     """
 
     name: str
@@ -284,6 +285,7 @@ class Property:
     line: int = 0
     crash: str = ""
     keys: tuple[Expr, ...] = ()
+    inductive: bool | None = None
 
 
 @frozen
@@ -379,5 +381,6 @@ def hides(ir: MachineIR) -> bool:
 
 register(Expr, When, Choose, Assign, Write, Check, If, For, While, Leave, Jump, Branch, Yield)
 register(Variable, later=1)
-register(Done, Block, Param, Action, Process, Property, MachineIR)
+register(Property, later=1)
+register(Done, Block, Param, Action, Process, MachineIR)
 register(LTL, Temporal, Refinement, Die, Meet)

@@ -19,6 +19,7 @@ class Mark:
     """What a decorator says about a method. fair, fair_any: "", "weak" or "strong".
 
     abstract, constants: of a refinement, the machine that is implemented and its constants.
+    inductive: of an invariant.
     """
 
     kind: str
@@ -26,6 +27,7 @@ class Mark:
     fair_any: str = ""
     abstract: type | None = None
     constants: Mapping[str, int | str] = dataclasses.field(default_factory=dict)
+    inductive: bool = False
 
 
 def mark_of(function: object) -> Mark | None:
@@ -83,9 +85,23 @@ def process(function: F | None = None, /, *, fair: str = "", fair_any: str = "")
     return _marking(Mark("process", fair, fair_any), function)
 
 
-def invariant(function: F) -> F:
-    """Holds in every reachable state."""
-    return _marking(Mark("invariant"), function)  # type: ignore[no-any-return]
+@overload
+def invariant(function: F, /) -> F:
+    """`@invariant`."""
+
+
+@overload
+def invariant(*, inductive: bool = False) -> _Decorator:
+    """`@invariant(inductive=True)`."""
+
+
+def invariant(function: F | None = None, /, *, inductive: bool = False) -> Any:
+    """Holds in every reachable state.
+
+    inductive: together with the machine's other invariants it is kept by every step, from whatever
+    state; that is to be proved, so that a search of all states is not enough.
+    """
+    return _marking(Mark("invariant", inductive=inductive), function)
 
 
 def reachable(function: F) -> F:

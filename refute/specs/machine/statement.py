@@ -73,7 +73,8 @@ def shown(name: str, constants: Mapping[str, int | str]) -> str:
 def claims_of(ir: MachineIR, reference: str, file: str) -> tuple[Claim, ...]:
     """One claim per property of the machine; each needs a complete search with its constants.
 
-    With Sorts of any size there is none: what always holds needs a proof.
+    With Sorts of any size there is none: what always holds needs a proof. So does an invariant that
+    is marked as inductive.
     reference: `module:qualname`. file: the module's path, relative to its tree.
     """
     constants = dict(ir.constants)
@@ -87,14 +88,14 @@ def claims_of(ir: MachineIR, reference: str, file: str) -> tuple[Claim, ...]:
     made += [(n, line, Reaches(reference, n, constants)) for n, line in existential]
     bounds = tuple(sorted(constants.items()))
     shown_by = Need(Verdict.EXHAUSTED, bounds)
-    needs = Need(Verdict.PROVED, bounds) if ANY in constants.values() else shown_by
+    proof = Need(Verdict.PROVED, bounds)
+    marked = {p.name for p in ir.properties if p.inductive}
+
+    def need(prop: str, statement: Statement) -> Need:
+        proved = ANY in constants.values() or prop in marked
+        return proof if proved and not statement.existential else shown_by
+
     return tuple(
-        Claim(
-            f"{name}.{prop}",
-            statement,
-            Where(file, line),
-            (file,),
-            shown_by if statement.existential else needs,
-        )
+        Claim(f"{name}.{prop}", statement, Where(file, line), (file,), need(prop, statement))
         for prop, line, statement in made
     )

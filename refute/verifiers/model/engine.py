@@ -15,7 +15,7 @@ from refute import plain
 from refute.budget import Budget, Clock
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError, UsageError
-from refute.evidence import Cost, Finding, Scope
+from refute.evidence import Cost, Evidence, Finding, Scope
 from refute.plain import Plain
 from refute.replay import HASH_SEEDS, Counterexample, Replayer, Step
 from refute.sandbox import Limits, Worker
@@ -25,6 +25,7 @@ from refute.specs.machine.asking import described
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.listing import require_listed
 from refute.specs.machine.statement import ALL_FIRE
+from refute.specs.machine.types import ANY
 from refute.verifiers import Interrupted, Progress
 from refute.verifiers.model.behaviours import Behaviours, with_behaviours
 from refute.verifiers.model.certificate import Certificate
@@ -63,6 +64,7 @@ class ModelChecker:
     name = NAME
     version = VERSION
     cost = 1
+    chosen = ("auto", "plain", "native")  # kinds of `--engine` under which it runs
     search = SEARCH
     reduced = REDUCED
 
@@ -73,6 +75,11 @@ class ModelChecker:
     def declines(self, claim: Claim) -> str:
         """Takes every statement of kind "machine"."""
         return "" if claim.statement.kind == "machine" else "not a claim about a machine"
+
+    def follows(self, claim: Claim, found: Sequence[Evidence]) -> bool:
+        """Not where a Sort has any number of members, unless nobody else was chosen."""
+        open_sorts = ANY in claim.statement.params["constants"].values()
+        return not open_sorts or self.choice.engine != "auto"
 
     def group(self, claim: Claim) -> Hashable:
         """All properties of one machine with the same constants share a search."""
@@ -87,7 +94,9 @@ class ModelChecker:
         clock = budget.clock()
         try:
             ir = described(claims[0], site, Limits.from_budget(budget))
-            require_listed(ir)
+            unlisted = self._unlisted(ir)
+            if unlisted:
+                return [self._unknown(f"declined: {unlisted}") for _ in claims]
             data = ir.to_plain()
             with (
                 Certificate() as certificate,
@@ -122,6 +131,19 @@ class ModelChecker:
     def replayer(self, claim: Claim, site: Site, budget: Budget) -> Replayer:
         """Plays traces on the real class."""
         return MachineReplayer(claim, site, budget, self._played)
+
+    def _unlisted(self, ir: MachineIR) -> str:
+        """Why not all values can be tried, where another engine may take the machine; else "".
+
+        Raises UsageError where there is no other.
+        """
+        try:
+            require_listed(ir)
+        except UsageError as unlisted:
+            if self.choice.engine != "auto" or self.choice.walks:
+                raise
+            return unlisted.message
+        return ""
 
     def _unknown(self, reason: str) -> Finding:
         return Finding(self.name, self.version, Verdict.UNKNOWN, reason=reason)
@@ -239,7 +261,7 @@ class ModelChecker:
             orbits = f"{report.get('distinct', 0)} orbits"
             inside += f", up to permutations of {searched.symmetry.text}: {orbits}"
         names: tuple[str, ...] = ("distinct", "whole", "generated", "depth", "outside")
-        names += ("engine", "bytes")
+        names += ("engine", "bytes", "finished")
         names = ("walks", "steps", "engine") if walks else names
         if report.get("engine") == NATIVE and not walks:
             inside += " (native engine)"

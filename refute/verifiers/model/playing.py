@@ -7,6 +7,7 @@ may refute alone.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -20,6 +21,7 @@ from refute.sandbox import Limits, Worker, stopped_workers
 from refute.site import Site
 from refute.specs.machine.asking import answer, described
 from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.types import ANY
 
 PLAY = "refute.specs.machine.loading:play"
 JUDGE = "refute.verifiers.model.walking:walked"
@@ -142,12 +144,28 @@ class MachineReplayer:
         known = self.played.pop(_key(self.claim, counterexample, self.site, hash_seed), None)
         if known is not None:
             return known
+        inputs = counterexample.inputs
+        sizes = inputs.get("constants") if type(inputs) is dict else None
         try:
-            ir = described(self.claim, self.site, self.limits)
-            with self.site.subject_worker(self.claim, self.limits, hash_seed) as worker:
-                return play_in(worker, ir, [(self.claim, counterexample)])[0]
+            claim = at_sizes(self.claim, sizes) if type(sizes) is dict else self.claim
+            ir = described(claim, self.site, self.limits)
+            with self.site.subject_worker(claim, self.limits, hash_seed) as worker:
+                return play_in(worker, ir, [(claim, counterexample)])[0]
         except RefuteError as error:
             return Playback(broke=False, error=error.message)
+
+
+def at_sizes(claim: Claim, sizes: Mapping[str, Plain]) -> Claim:
+    """The claim about the machine with these sizes of the Sorts that it leaves open.
+
+    Raises UnreadableInput for sizes that it does not leave open.
+    """
+    constants = dict(claim.statement.params["constants"])
+    if any(constants.get(name) != ANY or type(size) is not int for name, size in sizes.items()):
+        raise UnreadableInput(f"the case is of {dict(sizes)!r}, the claim of {constants!r}")
+    params = {**claim.statement.params, "constants": {**constants, **sizes}}
+    statement = dataclasses.replace(claim.statement, params=params)
+    return dataclasses.replace(claim, statement=statement)
 
 
 def _cases(claim: Claim, inputs: Plain) -> list[Mapping[str, Plain]] | str:

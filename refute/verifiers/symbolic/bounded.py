@@ -16,8 +16,8 @@ import z3
 from refute.frozen import frozen
 from refute.specs.machine.symmetry import symmetry_of
 from refute.verifiers.symbolic.canonical import Canonical
-from refute.verifiers.symbolic.folding import Term, all_of, any_of, implies, not_
-from refute.verifiers.symbolic.goals import Goal, Goals
+from refute.verifiers.symbolic.folding import Term, all_of, implies, not_
+from refute.verifiers.symbolic.goals import Goal, Goals, switched
 from refute.verifiers.symbolic.reading import true_in
 from refute.verifiers.symbolic.solving import Answer, Queries
 from refute.verifiers.symbolic.transition import Encoding
@@ -101,14 +101,17 @@ class Bounded:
         """All goals with these names that are met at this depth."""
         while not self.stopped:
             goals = self.goals.at(self.path, [n for n in self.open if n in names])
-            answer = self._asked(goals, assumed, until)
+            wanted, named = switched(goals, self.queries)
+            answer = Answer("unsat")
+            if wanted is not False:
+                answer = self.queries.ask([*assumed, wanted], until - time.monotonic())
             if answer.said == "unsat":
                 self.queries.add(*(implies(all_of(assumed), not_(g.found)) for g in goals))
                 return
             if answer.said == "unknown":
                 self.stopped = f"depth {depth}: {answer.why}"
                 return
-            self._note(goals, answer.model)
+            self._note(named, answer.model)
 
     def _possible(self, depth: int, until: float) -> bool:
         """Whether there is a behaviour of this length, as far as anybody can tell."""
@@ -119,17 +122,7 @@ class Bounded:
             self.stopped = f"depth {depth}: {answer.why}"
         return answer.said == "sat"
 
-    def _asked(self, goals: list[Goal], assumed: Sequence[Term], until: float) -> Answer:
-        for goal in goals:
-            self.queries.add(*goal.facts)
-        some = any_of(goal.found for goal in goals)
-        if some is False:
-            return Answer("unsat")
-        wanted = z3.FreshBool("goal")
-        self.queries.add(implies(wanted, some))
-        return self.queries.ask([*assumed, wanted], until - time.monotonic())
-
-    def _note(self, goals: list[Goal], model: Any) -> None:
+    def _note(self, goals: Sequence[Goal], model: Any) -> None:
         met = [goal for goal in goals if true_in(model, goal.found)]
         for goal in met:
             self.found.setdefault(goal.name, Found(goal, model, self.path.length))

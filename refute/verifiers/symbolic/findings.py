@@ -112,7 +112,8 @@ def made(
     constraints = [p.name for p in solved.ir.of_kind("constraint")]
     assumed = tuple(f"nothing is claimed beyond the constraint {c}" for c in constraints)
     counts: dict[str, Plain] = {"queries": int(solved.report.get("queries", 0))}
-    if depth >= 0:
+    proof = verdict is Verdict.PROVED  # which tries no case
+    if depth >= 0 and not proof:
         counts["steps"] = depth
     lines = {"notes": list(notes)} if notes else {}
     return Finding(
@@ -123,12 +124,12 @@ def made(
         scope=Scope(
             text=text or _reach(solved, depth),
             bounds=dict(solved.ir.constants),
-            depths={"steps": depth} if depth >= 0 else {},
+            depths={"steps": depth} if depth >= 0 and not proof else {},
         ),
-        tried=depth + 1,
-        distribution="all behaviours of so many steps: 0, 1, 2 …" if depth >= 0 else "",
+        tried=0 if proof else depth + 1,
+        distribution="" if proof or depth < 0 else "all behaviours of so many steps: 0, 1, 2 …",
         counterexamples=cases,
-        assumptions=(*assumed, *((TRUSTED,) if verdict is Verdict.PROVED else ())),
+        assumptions=(*assumed, *((TRUSTED,) if proof else ())),
         isolation=solved.isolation,
         cost=solved.cost,
         statistics={**counts, **(statistics or {}), **lines},
@@ -146,25 +147,44 @@ def _steps(count: int) -> str:
 
 
 def _proved(parts: Sequence[str], solved: Solved) -> Finding:
-    known, invariants = proved(solved), [p.name for p in solved.ir.of_kind("invariant")]
-    ways, notes = [], []
-    for name in parts:
-        way, needed = str(known[name]["by"]), [str(n) for n in known[name]["needed"]]
-        ways.append(way)
-        unneeded = [n for n in invariants if n not in (*needed, name)]
-        notes.append(f"{name}: {way}" + (f", with {', '.join(needed)}" if needed else ""))
-        if needed and unneeded:
-            notes[-1] += f"; not needed: {', '.join(unneeded)}"
-    by = ", ".join(dict.fromkeys(ways))
+    known = proved(solved)
+    by = ", ".join(dict.fromkeys(str(known[name]["by"]) for name in parts))
     sizes = ", ".join(f"{n}={size}" for n, size in solved.ir.constants if size != ANY)
     everywhere = ", ".join(n for n, size in solved.ir.constants if size == ANY)
     text = "every behaviour, of any length"
     text += f", for every size of {everywhere}" if everywhere else ""
     text += f", with {sizes}" if sizes else ""
-    found = [str(line) for line in solved.report.get("lemmas_text", ())]
-    if found:
-        notes += ["the invariant that was found, which can be pasted into the machine:", *found]
+    notes = [_leaning(name, known, solved) for name in parts]
+    lemmas = [str(line) for line in solved.report.get("lemmas_text", ())]
+    own = {p.name for p in solved.ir.properties} | set(parts)
+    if lemmas and any(n not in own for name in parts for n in closure(name, known)):
+        head = "the lemmas that were found, which can be pasted into the machine:"
+        notes.append("\n".join([head, *lemmas]))
     return made(solved, Verdict.PROVED, "", (), f"{text}: by {by}", notes)
+
+
+def closure(name: str, known: Mapping[str, Plain]) -> tuple[str, ...]:
+    """What a proof leans on, and what the proofs of that lean on, in the order they are met."""
+    found: dict[str, None] = {}
+    open_ = [name]
+    while open_:
+        fresh = [str(n) for n in known.get(open_.pop(0), {}).get("needed", ())]
+        fresh = [n for n in fresh if n not in found and n != name]
+        found |= dict.fromkeys(fresh)
+        open_ += fresh
+    return tuple(found)
+
+
+def _leaning(name: str, known: Mapping[str, Plain], solved: Solved) -> str:
+    """How a property was proved, and which invariants that needed, and did not."""
+    invariants = [p.name for p in solved.ir.of_kind("invariant")]
+    needed = closure(name, known)
+    own = [n for n in needed if n in invariants]
+    lemmas = len(needed) - len(own)
+    said = [*own, *([f"{lemmas} lemma{'' if lemmas == 1 else 's'}"] if lemmas else [])]
+    line = f"{name}: {known[name]['by']}" + (f", with {', '.join(said)}" if said else "")
+    unneeded = [n for n in invariants if n not in (*needed, name)]
+    return line + (f"; not needed: {', '.join(unneeded)}" if unneeded else "")
 
 
 def _searched(parts: Sequence[str], solved: Solved) -> Finding:
@@ -173,7 +193,7 @@ def _searched(parts: Sequence[str], solved: Solved) -> Finding:
     if report.get("vacuous"):
         return made(solved, Verdict.UNKNOWN, "vacuous: the machine has no initial state")
     why = [_why_open(name, solved) for name in parts if name not in proved(solved)]
-    notes = [line for name in parts for line in _lines(name, solved)]
+    notes = [block for name in parts for block in _lines(name, solved)]
     depth = int(report.get("depth", -1))
     unsaid = [name for name in parts if _unsaid(name, solved)]
     reason = "; ".join(dict.fromkeys(filter(None, [*why, solved.tried])))
@@ -225,10 +245,10 @@ def _not_shown(prop: str, solved: Solved) -> str:
 
 def _lines(name: str, solved: Solved) -> list[str]:
     told = solved.report.get("inductions", {}).get(name)
-    return induction_lines(name, told) if told and name not in proved(solved) else []
+    return [induction_text(name, told)] if told and name not in proved(solved) else []
 
 
-def induction_lines(name: str, told: Mapping[str, Plain]) -> list[str]:
+def induction_text(name: str, told: Mapping[str, Plain]) -> str:
     """A counterexample to induction as lines of text."""
     assumed = ", ".join(told["assumed"]) or "nothing"
     sizes = ", ".join(f"{n}={size}" for n, size in told["sizes"].items())
@@ -239,7 +259,7 @@ def induction_lines(name: str, told: Mapping[str, Plain]) -> list[str]:
         lines.append(f"  then {told['steps'][at - 1]}" if at else "  in some state")
         lines += [f"    {variable} = {value}" for variable, value in state.items()]
     lines += [f"  then {step}" for step in told["steps"][len(told["states"]) - 1 :]]
-    return [*lines, f"  {told['why']}"]
+    return "\n".join([*lines, f"  {told['why']}"])
 
 
 def _cases(prop: str, solved: Solved) -> tuple[Counterexample, ...]:

@@ -7,17 +7,23 @@ predicate that raises is not false: it breaks `well_defined`, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import z3
 
 from refute.frozen import frozen
 from refute.specs.machine.ir import CRASH, MachineIR, Property, Refinement
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.specs.machine.values import unpack_value
+from refute.verifiers.model.guarded import guarded
+from refute.verifiers.model.native.sizes import may_raise
 from refute.verifiers.symbolic.comparing import equal
 from refute.verifiers.symbolic.enabling import moves
-from refute.verifiers.symbolic.folding import Bit, Term, and_, any_of, not_
+from refute.verifiers.symbolic.folding import Bit, Term, and_, any_of, implies, not_
 from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.refining import Refining
+from refute.verifiers.symbolic.solving import Queries
 from refute.verifiers.symbolic.unrolling import Path, apart
 from refute.verifiers.symbolic.world import Judged, Step
 
@@ -44,6 +50,28 @@ class Goal:
 Making = Callable[[Path], Iterable[Goal]]
 
 
+def switched(goals: Sequence[Goal], queries: Queries) -> tuple[Bit, list[Goal]]:
+    """Whether any of the goals is met, as something to assume, and what a model says of each.
+
+    What a model says of a formula with quantifiers is hard to tell, so each goal gets a name that
+    implies it, and is what the goals that come back are about.
+    """
+    named = []
+    for goal in goals:
+        queries.add(*goal.facts)
+        name = goal.found
+        if name is not True and name is not False:
+            name = z3.FreshBool(goal.name)
+            queries.add(implies(name, goal.found))
+        named.append(dataclasses.replace(goal, found=name))
+    some = any_of(goal.found for goal in named)
+    if some is False:
+        return False, named
+    wanted = z3.FreshBool("wanted")
+    queries.add(implies(wanted, some))
+    return wanted, named
+
+
 class Goals:
     """The goals of some claims about one machine; props: names of properties.
 
@@ -55,6 +83,7 @@ class Goals:
         self.ir = ir
         self.outside: dict[str, str] = {}
         self.limited: dict[str, str] = {}
+        self._asked = guarded(ir).properties  # all that explicit search evaluates
         self._making: dict[str, Making] = {}
         for prop in props:
             self._making |= self._makers(prop)
@@ -81,6 +110,8 @@ class Goals:
         if prop == DEADLOCK_FREE:
             return {prop: self._stuck}
         if prop == WELL_DEFINED:
+            if any(may_raise(p.predicate) for p in self.ir.of_kind("initial")):
+                self.limited[prop] = "whether an @initial raises is judged by explicit search"
             return {prop: self._raising}
         if prop == ALL_FIRE:
             names = [*(a.name for a in self.ir.actions), *(p.name for p in self.ir.processes)]
@@ -150,7 +181,7 @@ class Goals:
         for step in path.steps():
             found = and_(inside.holds, step.error)
             yield Goal(WELL_DEFINED, found, "raises", inside.facts, "", step)
-        for prop in self.ir.properties:
+        for prop in self._asked:
             judged = self._judged(path, prop)
             if judged is not None:
                 why = f"{prop.name} raises"

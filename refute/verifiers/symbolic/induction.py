@@ -12,15 +12,15 @@ says nothing about the machine but that these invariants are not enough.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import z3
 
 from refute.frozen import frozen
 from refute.specs.machine.ir import Property
-from refute.verifiers.symbolic.folding import Term, any_of, implies, not_
-from refute.verifiers.symbolic.goals import Goal, Goals
+from refute.verifiers.symbolic.folding import Term, implies, not_
+from refute.verifiers.symbolic.goals import Goal, Goals, switched
 from refute.verifiers.symbolic.reading import true_in
 from refute.verifiers.symbolic.solving import Answer, Queries
 from refute.verifiers.symbolic.transition import Encoding
@@ -87,7 +87,7 @@ class Induction:
     def _others(self) -> tuple[str, ...]:
         return tuple(n for n in self.goals.names if n not in self.invariants)
 
-    def run(self, k: int, until: float, broken: Container[str] = ()) -> None:
+    def run(self, k: int, until: float, broken: Collection[str] = ()) -> None:
         """Prove by k-induction what can be. until: of `time.monotonic`. Raises Outside.
 
         broken: goals that some behaviour breaks. None of the others may be broken by one of less
@@ -131,29 +131,27 @@ class _Attempt:
 
         None where that was not decided.
         """
-        bad = {name: self._broken(name) for name in names}
+        goals = [self._broken(name) for name in names]
         kept = list(names)
         while kept:
             self.of.told(f"{self.k}-induction of {', '.join(kept)}")
-            answer = self._ask([bad[n] for n in kept], self._assumed(kept))
+            answer, named = self._ask([g for g in goals if g.name in kept], self._assumed(kept))
             if answer.said == "unknown":
                 self.of.open |= dict.fromkeys(kept, answer.why)
                 return None
             if answer.said == "unsat":
                 break
-            broken = [n for n in kept if true_in(answer.model, bad[n].found)]
-            for name in broken:
-                self._note(bad[name], answer.model, kept)
-            if not broken:
-                raise Contradicted(f"a model of {self.k}-induction breaks nothing it was asked for")
-            kept = [n for n in kept if n not in broken]
+            broken = self._met(named, answer.model)
+            for goal in broken:
+                self._note(goal, answer.model, kept)
+            kept = [n for n in kept if n not in {goal.name for goal in broken}]
         return tuple(kept)
 
     def proofs(self, names: Sequence[str]) -> dict[str, Proved]:
         """Of invariants that are inductive together, for each what its proof needs."""
         found = {}
         for name in names:
-            answer = self._ask([self._broken(name)], self._assumed(names))
+            answer, _ = self._ask([self._broken(name)], self._assumed(names))
             found[name] = Proved(self.k, self._needed(answer, name, names))
         return found
 
@@ -166,23 +164,19 @@ class _Attempt:
             goals = self.of.goals.at(self.path, [name])
             if name in self.of.goals.outside:
                 continue
-            for goal in goals:
-                self.queries.add(*goal.facts)
-            answer = self._ask(goals, self._assumed(()))
+            answer, named = self._ask(goals, self._assumed(()))
             if answer.said == "unsat":
                 found[name] = Proved(self.k, self._needed(answer, name, known))
             elif answer.said == "unknown":
                 self.of.open[name] = answer.why
             else:
-                met = next(goal for goal in goals if true_in(answer.model, goal.found))
-                self._note(met, answer.model, ())
+                self._note(self._met(named, answer.model)[0], answer.model, ())
         return found
 
     def _broken(self, name: str) -> Goal:
         """That an invariant is not true in the last state, be it that it raises there."""
         judged = self.of.encoding.holds(self.of.invariants[name], self.path.last)
-        self.queries.add(*judged.facts)
-        return Goal(name, not_(judged.holds), f"{name} is not True")
+        return Goal(name, not_(judged.holds), f"{name} is not True", judged.facts)
 
     def _assumed(self, names: Sequence[str]) -> list[Term]:
         """These in all states but the last one, and what was proved before in all of them."""
@@ -190,13 +184,19 @@ class _Attempt:
         found = [self.before[n] for n in (*names, *known)]
         return found + [self.after[n] for n in known]
 
-    def _ask(self, goals: Sequence[Goal], assumed: Sequence[Term]) -> Answer:
-        some = any_of(goal.found for goal in goals)
-        if some is False:
-            return Answer("unsat")
-        wanted = z3.FreshBool("broken")
-        self.queries.add(implies(wanted, some))
-        return self.queries.ask([*assumed, wanted], self.until - time.monotonic())
+    def _ask(self, goals: Sequence[Goal], assumed: Sequence[Term]) -> tuple[Answer, Sequence[Goal]]:
+        """Whether any of the goals is met, and the goals as a model says which."""
+        wanted, named = switched(goals, self.queries)
+        if wanted is False:
+            return Answer("unsat"), named
+        return self.queries.ask([*assumed, wanted], self.until - time.monotonic()), named
+
+    def _met(self, named: Sequence[Goal], model: Any) -> list[Goal]:
+        """The goals that a model meets."""
+        found = [goal for goal in named if true_in(model, goal.found)]
+        if not found:
+            raise Contradicted(f"a model of {self.k}-induction breaks nothing it was asked for")
+        return found
 
     def _needed(self, answer: Answer, name: str, names: Sequence[str]) -> tuple[str, ...]:
         """The other invariants in the core; all of them where no core was found."""

@@ -8,8 +8,7 @@ guessed, and what it does fairly is about whole behaviours: neither is said here
 
 from __future__ import annotations
 
-from refute.specs.machine.fairness import fairness
-from refute.specs.machine.ir import Refinement, hides, visible
+from refute.specs.machine.ir import Action, Process, Refinement, hides, visible
 from refute.verifiers.symbolic.comparing import fits
 from refute.verifiers.symbolic.context import Context
 from refute.verifiers.symbolic.enabling import leads
@@ -35,7 +34,9 @@ class Refining:
             raise Outside(f"{refinement.name}: {above.name} has processes or hidden variables")
         self.refinement = refinement
         self.above = Encoding(above)
-        self.fair = bool(fairness(above))
+        movers: list[Action | Process] = [*above.actions, *above.processes]
+        promised = any(m.fair or m.fair_any for m in movers)
+        self.fair = promised or bool(above.of_kind("weak") or above.of_kind("strong"))
 
     def departs(self, path: Path) -> Departure:
         """That a path ends where the other machine does not: by its last step, or its start."""

@@ -12,6 +12,7 @@ from refute.machine import (
     Var,
     action,
     any_of,
+    anything,
     constraint,
     invariant,
     reachable,
@@ -213,3 +214,42 @@ class Fenced(Machine):
     def outside(self) -> bool:
         """Never, as what is outside is not reached."""
         return self.count == 4
+
+
+class Marked(Lights):
+    """Lights whose invariants are promised to be inductive, as they are."""
+
+    @invariant(inductive=True)
+    def apart(self) -> bool:
+        """Never green together."""
+        return not (self.first == 1 and self.second == 1)
+
+
+class Mistaken(Lonely):
+    """An invariant that is promised to be inductive, and is true without that."""
+
+    @invariant(inductive=True)
+    def apart(self) -> bool:
+        """Never green together."""
+        return not (self.first == 1 and self.second == 1)
+
+
+class Anywhere(Machine):
+    """Starts at any integer and moves by any other one."""
+
+    at: Var[int] = var(one_of=anything)
+
+    @action
+    def move(self) -> None:
+        """Away from zero."""
+        when(self.at > 1000)
+        self.at = self.at + 1
+
+    @action
+    def rest(self) -> None:
+        """Nowhere."""
+
+    @invariant
+    def left(self) -> bool:
+        """False of some start."""
+        return self.at < 4242

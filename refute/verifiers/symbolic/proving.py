@@ -1,0 +1,143 @@
+"""The job of a proof for every size: induction with the machine's own invariants, then with lemmas.
+
+What the machine states may be enough, and is asked first. Where some invariant is left, lemmas are
+sought that make it inductive; with these the induction is repeated, so that what is reported as
+needed is what that proof leans on. Nothing here is believed before another process repeats it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+
+from refute.plain import Plain
+from refute.specs.machine.ir import MachineIR, Property
+from refute.specs.machine.types import pack
+from refute.verifiers.symbolic.bounded import Bounded
+from refute.verifiers.symbolic.forms import Outside
+from refute.verifiers.symbolic.goals import Goals
+from refute.verifiers.symbolic.induction import Induction
+from refute.verifiers.symbolic.solving import Queries
+from refute.verifiers.symbolic.strengthening import Strengthened, Strengthening
+from refute.verifiers.symbolic.telling import told_induction
+from refute.verifiers.symbolic.transition import Encoding
+from refute.verifiers.symbolic.unparsing import method_of
+from refute.verifiers.symbolic.unparsing_values import Unprintable
+
+OWN_SHARE = 0.2  # of the time, for the machine's own invariants
+LEMMA_SHARE = 0.85  # of what is then left, for lemmas
+
+
+class Proof:
+    """order: "props", names; "small", instances of closed sizes as plain data, small first;
+    "induct", the largest k; "query_s", "wall_s", "seed"."""
+
+    def __init__(self, ir: MachineIR, order: Mapping[str, Plain]) -> None:
+        self.ir = ir
+        self.order = order
+        self.until = time.monotonic() + float(order["wall_s"])
+        self.doing = "writing formulas"
+        self.stopped = ""
+        self.goals = Goals(ir, order["props"])
+        self.induction: Induction | None = None
+        self.lemmas: tuple[Property, ...] = ()
+        self.told: dict[str, Plain] = {}
+        self.texts: list[str] = []
+        self.found: Strengthened | None = None
+        self._queries: list[Queries] = []
+
+    def run(self) -> None:
+        """Prove what can be proved within the limits."""
+        try:
+            now = time.monotonic()
+            self._own(now + OWN_SHARE * (self.until - now))
+            if self._open_invariants():
+                self._strengthen()
+        except Outside as reason:
+            self.stopped = f"outside what formulas say here: {reason}"
+
+    def _own(self, until: float) -> None:
+        """Induction with the invariants and lemmas that are known."""
+        ir = dataclasses.replace(self.ir, properties=(*self.ir.properties, *self.lemmas))
+        encoding = Encoding(ir)
+        invariants = [p.name for p in ir.of_kind("invariant")]
+        goals = Goals(ir, dict.fromkeys((*self.order["props"], *invariants)))
+        goals.outside |= self.goals.outside
+        base = Bounded(encoding, goals, self._new(), self._tell)
+        made = Induction(encoding, goals, ir.of_kind("invariant"), self._new, self._tell)
+        for k in range(1, max(1, int(self.order["induct"])) + 1):
+            base.deeper(until)
+            if base.depth < k - 1:
+                self.stopped = base.stopped or "vacuous: the machine has no initial state"
+                break
+            made.run(k, until, base.found)
+            self.told = {n: told_induction(ir, s) for n, s in made.steps.items()}
+            self.induction, self.goals = made, goals
+            if not made.left or time.monotonic() > until:
+                break
+
+    def _open_invariants(self) -> list[Property]:
+        if self.induction is None or self.stopped:
+            return []
+        return [p for p in self.ir.of_kind("invariant") if p.name not in self.induction.proved]
+
+    def _strengthen(self) -> None:
+        """Lemmas for the invariants that are left, and the induction again with them."""
+        small = [MachineIR.from_plain(data) for data in self.order["small"]]
+        seconds = LEMMA_SHARE * (self.until - time.monotonic())
+        if not small or seconds < 1:
+            return
+        self.doing = "sampling small sizes"
+        self.found = Strengthening(self.ir, small, seconds, self._tell).run(
+            self.ir.of_kind("invariant")
+        )
+        if self.found.proved:
+            names = [f"lemma_{n}" for n in range(1, len(self.found.lemmas) + 1)]
+            pairs = zip(self.found.lemmas, names, strict=True)
+            self.lemmas = tuple(lemma.as_property(name) for lemma, name in pairs)
+            self.texts = _texts(self.lemmas)
+            self._own(self.until)
+
+    def _new(self) -> Queries:
+        made = Queries(float(self.order["query_s"]), int(self.order["seed"]))
+        self._queries.append(made)
+        return made
+
+    def _tell(self, doing: str) -> None:
+        self.doing = doing
+
+    def report(self) -> dict[str, Plain]:
+        """As that of a search, with "lemmas", packed, "lemmas_text" and "tried".
+
+        Z3 is not touched here: another thread may be in the middle of a query.
+        """
+        induction, found = self.induction, self.found
+        proved = {} if induction is None else dict(induction.proved)
+        own = {p.name for p in self.lemmas}
+        return {
+            "doing": self.doing,
+            "stopped": self.stopped,
+            "outside": {n: w for n, w in self.goals.outside.items() if w},
+            "limited": dict(self.goals.limited),
+            "proved": {n: {"k": p.k, "needed": list(p.needed)} for n, p in proved.items()},
+            "inductions": {n: t for n, t in self.told.items() if n not in {*own, *proved}},
+            "open": {} if induction is None else dict(induction.open),
+            "no_induction": "",
+            "queries": sum(q.asked for q in self._queries),
+            "solver_s": sum(q.spent_s for q in self._queries),
+            "lemmas": [pack(lemma) for lemma in self.lemmas],
+            "lemmas_text": list(self.texts),
+            "tried": [] if found is None else [*found.tried, *([found.why] if found.why else [])],
+        }
+
+
+def _texts(lemmas: Sequence[Property]) -> list[str]:
+    """The lemmas as methods, line by line."""
+    found: list[str] = []
+    for lemma in lemmas:
+        try:
+            found += ["", *method_of(lemma).rstrip("\n").split("\n")]
+        except Unprintable as why:
+            found.append(f"    # {lemma.name}: {why}")
+    return found

@@ -1,0 +1,177 @@
+"""Claims about machines with Sorts of any size: small sizes first, then a proof for all of them.
+
+A bug mostly shows with two or three members, and explicit search finds it in no time, with a trace
+that replays; that is also what a proof is doubted with. Only a claim that small sizes do not break
+is worth a proof. What is only known of the small sizes is said of these, by number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from refute.budget import Budget
+from refute.claim import Claim, Verdict
+from refute.errors import RefuteError
+from refute.evidence import Cost, Finding
+from refute.plain import Plain
+from refute.sandbox import Limits
+from refute.site import Site
+from refute.specs.machine.asking import described
+from refute.specs.machine.ir import MachineIR
+from refute.specs.machine.types import ANY
+from refute.verifiers import Interrupted
+from refute.verifiers.model.choice import Choice
+from refute.verifiers.model.engine import ModelChecker
+from refute.verifiers.model.playing import at_sizes
+from refute.verifiers.symbolic.errands import Errand
+from refute.verifiers.symbolic.findings import Solved, finding, made, parts_of, with_ways
+from refute.verifiers.symbolic.repeating import recheck
+
+SMALL = (1, 2, 3)  # members of every open Sort that explicit search tries
+SAMPLED = (2, 3, 4)  # those that lemmas are sampled from
+SMALL_SHARE = 0.1  # of the wall clock, for each of the small sizes
+PROOF_SHARE = 0.8  # of what is left then
+
+
+@dataclasses.dataclass
+class Sized:
+    """What explicit search found at small sizes. cases: by claim's number, one with its sizes.
+
+    whole: for each claim, the sizes at which nothing breaks it. cpu_s: of all of them.
+    """
+
+    cases: dict[int, Finding] = dataclasses.field(default_factory=dict)
+    whole: dict[int, list[int]] = dataclasses.field(default_factory=dict)
+    cpu_s: float = 0.0
+    interrupted: bool = False
+
+
+def prove_for_all(
+    ir: MachineIR, claims: Sequence[Claim], site: Site, errand: Errand, choice: Choice
+) -> Sequence[Finding]:
+    """One finding for each claim about a machine of which some Sort is open."""
+    sized = Sized()
+    for size in SMALL:
+        _search(ir, claims, size, site, errand, sized)
+        if sized.interrupted or len(sized.cases) == len(claims):
+            break
+    left = [n for n in range(len(claims)) if n not in sized.cases]
+    universal = [claims[n] for n in left if not claims[n].statement.existential]
+    solved = _solved(ir, universal, site, errand, choice, sized)
+    findings = [
+        sized.cases[n] if n in sized.cases else _finding(claims[n], sized.whole.get(n, []), solved)
+        for n in range(len(claims))
+    ]
+    if sized.interrupted or errand.interrupted:
+        raise Interrupted(findings)
+    return findings
+
+
+def _search(
+    ir: MachineIR,
+    claims: Sequence[Claim],
+    size: int,
+    site: Site,
+    errand: Errand,
+    sized: Sized,
+) -> None:
+    """Explicit search with so many members of every open Sort."""
+    sizes = {name: size for name, given in ir.constants if given == ANY}
+    numbers = [n for n in range(len(claims)) if n not in sized.cases]
+    own = [at_sizes(claims[n], sizes) for n in numbers]
+    wall_s = min(SMALL_SHARE * errand.budget.wall_s, errand.clock.left)
+    if wall_s <= 0:
+        return
+    shown = ", ".join(f"{name}={n}" for name, n in sizes.items())
+    budget = dataclasses.replace(errand.budget, wall_s=wall_s, cpu_s=wall_s)
+    try:
+        found = ModelChecker().run(
+            own, budget, site, lambda words: errand.progress(f"{shown}: {words}")
+        )
+    except Interrupted as stopped:
+        found, sized.interrupted = list(stopped.found), True
+    except RefuteError:
+        return  # this size is none of the machine's
+    sized.cpu_s += found[0].cost.cpu_s if found else 0.0
+    for number, one in zip(numbers, found, strict=True):
+        if one.counterexamples:
+            sized.cases[number] = _with_sizes(one, ir, sizes)
+        elif one.verdict is Verdict.EXHAUSTED:
+            sized.whole.setdefault(number, []).append(size)
+
+
+def _with_sizes(found: Finding, ir: MachineIR, sizes: Mapping[str, int]) -> Finding:
+    """A finding whose cases say which sizes they are of, in a scope that has them open."""
+    cases = tuple(
+        dataclasses.replace(case, inputs={**case.inputs, "constants": dict(sizes)})
+        for case in found.counterexamples
+    )
+    shown = ", ".join(f"{name}={n}" for name, n in sizes.items())
+    scope = dataclasses.replace(found.scope, text=f"with {shown}", bounds=dict(ir.constants))
+    return dataclasses.replace(found, counterexamples=cases, scope=scope)
+
+
+def _solved(
+    ir: MachineIR,
+    claims: Sequence[Claim],
+    site: Site,
+    errand: Errand,
+    choice: Choice,
+    sized: Sized,
+) -> Solved:
+    """The proof, and its repetition."""
+    data = ir.to_plain()
+    props = [str(claim.statement.params["prop"]) for claim in claims]
+    asked = tuple(dict.fromkeys(name for prop in props for name in parts_of(prop, ir)))
+    report: Mapping[str, Plain] = {"stopped": "not begun"}
+    again: Mapping[str, Plain] = {}
+    if asked and not sized.interrupted and not errand.clock.over:
+        wall_s = PROOF_SHARE * errand.clock.left
+        order = {
+            "job": "prove",
+            "props": list(asked),
+            "small": _small(ir, claims[0], site, errand.budget),
+            "induct": choice.induct,
+            "query_s": wall_s,
+            "wall_s": wall_s,
+        }
+        report = errand.run(data, order)
+        found: Mapping[str, Plain] = report.get("proved", {})
+        if found and not errand.interrupted and not errand.clock.over:
+            again = recheck(data, found, report.get("lemmas", ()), errand)
+    cost = Cost(errand.cpu_s + sized.cpu_s, errand.clock.spent)
+    tried = "; ".join(str(words) for words in report.get("tried", ()))
+    return Solved(ir, with_ways(report), again, cost, errand.isolation, tried)
+
+
+def _small(ir: MachineIR, claim: Claim, site: Site, budget: Budget) -> list[Plain]:
+    """The machine at sizes that lemmas are sampled from."""
+    found: list[Plain] = []
+    for size in SAMPLED:
+        sizes = {name: size for name, given in ir.constants if given == ANY}
+        try:
+            one = described(at_sizes(claim, sizes), site, Limits.from_budget(budget))
+        except RefuteError:
+            continue
+        found.append(one.to_plain())
+    return found
+
+
+def _finding(claim: Claim, sizes: Sequence[int], solved: Solved) -> Finding:
+    """Of a claim that no small size broke: proved, or known of these sizes."""
+    found = finding(claim, solved)
+    if found.verdict is Verdict.PROVED or not sizes or claim.statement.existential:
+        return found
+    names = [name for name, given in solved.ir.constants if given == ANY]
+    rows = ", ".join(" ".join(f"{name}={size}" for name in names) for size in sizes)
+    kept = made(
+        solved,
+        Verdict.SURVIVED,
+        f"not proved for every size: {found.reason}",
+        text=f"all reachable states with {rows}",
+        notes=[str(line) for line in found.statistics.get("notes", ())],
+    )
+    return dataclasses.replace(
+        kept, tried=len(sizes), distribution="the smallest sizes, each searched whole"
+    )
