@@ -15,7 +15,7 @@ from refute.specs.machine import types as t
 from refute.specs.machine.errors import OutOfRange
 from refute.specs.machine.expressions import BOOL, constant
 from refute.specs.machine.ir import Expr
-from refute.specs.machine.language import anything
+from refute.specs.machine.language import Sort, anything
 from refute.specs.machine.resolve import Refuse, Resolver
 from refute.specs.machine.values import domain
 
@@ -87,8 +87,20 @@ class StartPredicates:
         if argument is anything:
             return YES
         found = argument() if isinstance(argument, types.FunctionType) else argument
+        if isinstance(found, type) and issubclass(found, Sort):
+            return self._member(place, found)
         assert isinstance(found, Iterable)
         return _joined("or", [self._equal(place, value) for value in found])
+
+    def _member(self, place: Expr, sort: type[Sort]) -> Expr:
+        """That the place holds some member of a Sort."""
+        kind = self.resolver.class_type(sort, self.refuse)
+        if place.type == kind:
+            return YES
+        member = Expr("local", kind, (), self.fresh("member"))
+        item = Expr("item", BOOL, (Expr("==", BOOL, (place, member)),))
+        walk = Expr("for", BOOL, (Expr("domain", t.SeqOf(kind)), item), member.data)
+        return Expr("any", BOOL, (walk,))
 
     def _equal(self, place: Expr, value: Any) -> Expr:
         if isinstance(place.type, t.MapOf) and isinstance(value, Mapping):
