@@ -16,7 +16,8 @@ import z3
 from refute.frozen import frozen
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.symbolic.clauses import Clause
-from refute.verifiers.symbolic.folding import Bit, Term, any_of, implies, not_
+from refute.verifiers.symbolic.folding import Bit, Term, address, any_of, implies, not_
+from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.houdini import Clauses, Judge, Ruling
 from refute.verifiers.symbolic.rewriting import by_keys, resized, resized_params, sorts_of
 from refute.verifiers.symbolic.solving import Answer, Queries
@@ -56,29 +57,44 @@ class SolverJudge(Judge):
             _Place(step.name, step.after, (*facts, *step.facts, step.enabled), True)
             for step in self.encoding.steps(self.before, "step")
         ]
-        self._known: dict[tuple[str, Clause], tuple[Bit, tuple[Term, ...]]] = {}
+        # By identity, as a clause is large and hashed slowly; the clause is kept, so it stays one.
+        self._known: dict[tuple[str, int], tuple[Bit, tuple[Term, ...], Clause]] = {}
         self.asked = 0
 
     def holds(self, clause: Clause, world: World, name: str) -> tuple[Bit, tuple[Term, ...]]:
         """The clause in a state, and facts about what it speaks of. Raises Outside."""
-        key = (name, clause)
+        key = (name, id(clause))
         if key not in self._known:
             params = resized_params(clause.params, self.sizes)
             predicate = by_keys(resized(clause.predicate, self.sizes))
             judged = self.encoding.judged(predicate, params, world)
-            self._known[key] = judged.holds, judged.facts
-        return self._known[key]
+            self._known[key] = judged.holds, judged.facts, clause
+        return self._known[key][:2]
 
     def ruling(self, clauses: Clauses, until: float) -> Ruling:
         """One pass through the starts and all actions."""
         refuted: set[int] = set()
-        undecided: dict[int, str] = {}
+        undecided = self._outside(clauses)
+        if undecided:  # without them others may not be inductive: they go first
+            return Ruling(frozenset(), frozenset(undecided), _why(undecided))
         for place in self.places:
             rest = {n: c for n, c in clauses.items() if n not in refuted and n not in undecided}
             found, unknown = self._at(place, clauses, rest, until)
             refuted |= found
             undecided |= dict.fromkeys(unknown, f"Z3 does not decide {place.name}")
         return Ruling(frozenset(refuted), frozenset(undecided), _why(undecided))
+
+    def _outside(self, clauses: Clauses) -> dict[int, str]:
+        """The clauses that cannot be said in formulas, each with the reason."""
+        found: dict[int, str] = {}
+        for number, clause in clauses.items():
+            try:
+                self.holds(clause, self.before, "before")
+                for place in self.places:
+                    self.holds(clause, place.world, place.name)
+            except Outside as reason:
+                found[number] = str(reason)
+        return found
 
     def _at(
         self, place: _Place, assumed: Clauses, asked: Clauses, until: float
@@ -173,8 +189,8 @@ class SolverJudge(Judge):
         answer = solver.ask(tuple(switches.values()), until - time.monotonic())
         if answer.said != "unsat":
             return None
-        needed = set(map(str, answer.needed))
-        return frozenset(n for n, switch in switches.items() if str(switch) in needed)
+        needed = set(map(address, answer.needed))
+        return frozenset(n for n, switch in switches.items() if address(switch) in needed)
 
 
 def _why(undecided: Mapping[int, str]) -> str:

@@ -105,7 +105,9 @@ def _helped(whole: Expr) -> Iterator[Expr]:
 def _parts(whole: Expr) -> Iterator[Expr]:
     """The conditions inside a condition, itself included unless `and`, `or` or `not` made it."""
     for node in nodes(whole):
-        if node.type == t.Bool() and node.op not in _CONNECTIVES and node.op != "item":
+        if node.op in ("and", "or") and not any(n.op in ("read", "next") for n in nodes(node)):
+            yield node  # of members of Sorts alone, such as which of three is between the others
+        elif node.type == t.Bool() and node.op not in _CONNECTIVES and node.op != "item":
             if node.op == "!=":
                 yield Expr("==", t.Bool(), node.args)
             elif node.op == "all":

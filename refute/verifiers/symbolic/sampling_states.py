@@ -134,3 +134,13 @@ def _true(predicate: Predicate, state: State) -> bool:
 def sampled(ir: MachineIR, most: int, seconds: float, seed: int = 0) -> Sample:
     """At most so many reachable states of an instance with closed sizes."""
     return _Explorer(ir, most, time.monotonic() + seconds, seed).run()
+
+
+def broken(sample: Sample) -> frozenset[str]:
+    """The invariants of the instance that are false in one of the states, or raise there."""
+    found = set()
+    for predicate in Compiled(sample.ir).predicates:
+        prop = predicate.property
+        if prop.kind == "invariant" and not all(_true(predicate, s) for s in sample.states):
+            found.add(prop.name)
+    return frozenset(found)

@@ -17,17 +17,18 @@ from refute.specs.machine.ir import MachineIR, Property
 from refute.verifiers.symbolic.alternation import chosen_by
 from refute.verifiers.symbolic.candidates import FLAT, QUANTIFIED, RICH
 from refute.verifiers.symbolic.clauses import Clause, goal
-from refute.verifiers.symbolic.houdini import Bench, Clauses, Inductive, Judge, Ruling, largest
+from refute.verifiers.symbolic.houdini import Bench, Clauses, Inductive, Judge, largest
 from refute.verifiers.symbolic.inductive import SolverJudge
 from refute.verifiers.symbolic.minimising import minimised
 from refute.verifiers.symbolic.pool import Pool, Shape, enumerated
 from refute.verifiers.symbolic.rewriting import sorts_of
 from refute.verifiers.symbolic.rows import Columns
-from refute.verifiers.symbolic.sampling_states import sampled
+from refute.verifiers.symbolic.sampling_states import broken, sampled
 
 MOST_STATES = 1000  # sampled of one instance
 SAMPLING_SHARE = 0.15  # of the time
 SHAPE_SHARE = 0.4  # of what is left, for enumerating the clauses of one shape
+UNIVERSAL_SHARE = 0.3  # of what is left, for many lemmas of one kind at once
 MOST_MEMBERS = 3  # of a Sort in an instance that judges
 JUDGING = 3  # instances that do
 
@@ -88,12 +89,17 @@ class Strengthening:
         self.why = ""
         share = SAMPLING_SHARE * seconds / max(1, len(small))
         self.columns = Columns([sampled(one, MOST_STATES, share) for one in small])
-        self.judges: list[Judge] = [SolverJudge(one) for one in _judging(small)]
+        judging = _judging(small)
+        self.judges: list[Judge] = [SolverJudge(one) for one in judging]
+        self.larger = [one for one in small if one not in judging and one != small[0]]
         self.last: Judge = SolverJudge(ir)
 
     def run(self, properties: Sequence[Property]) -> Strengthened:
         """Try one shape of clauses after the other until all properties are proved."""
-        goals = [goal(p) for p in properties]
+        false = frozenset[str]().union(*map(broken, self.columns.samples))
+        goals = [goal(p) for p in properties if p.name not in false]
+        if false:
+            self.why = f"false at a small size: {', '.join(sorted(false))}"
         best: Clauses = {}
         for shape in SHAPES:
             left = self.until - time.monotonic()
@@ -115,21 +121,26 @@ class Strengthening:
 
     def _proved(self, pool: Pool, goals: Sequence[Clause]) -> Clauses:
         """An inductive set with goals in it, for every size; nothing if there is none."""
-        bench = Bench(self.judges)
         while time.monotonic() < self.until:
             inside = largest(pool, goals, self.judges, self.until, self.told)
             if not _goals(inside.clauses):
                 return {}
-            few = minimised(inside.clauses, bench, self.until)
+            few = minimised(inside.clauses, Bench(self.judges), self.until)
             self.told(f"{len(few)} lemmas and goals for every size")
             ruling = self.last.ruling(few, self.until)
             if ruling.inductive:
                 return few
+            if ruling.refuted and self.larger:
+                self.told("a larger size")
+                self.judges.append(SolverJudge(self.larger.pop(0)))
+                continue
             more = self._with_universal(few, inside, goals)
             if more.clauses:
                 return more.clauses
-            self._drop(pool, ruling)
-            if not any(n >= 0 for n in ruling.refuted | ruling.undecided):
+            gone = ruling.refuted | ruling.undecided
+            self.why = ruling.why or self.why
+            pool.kill(n for n in gone if n >= 0)
+            if not any(n >= 0 for n in gone):
                 return {}
         return {}
 
@@ -141,11 +152,9 @@ class Strengthening:
         small = Pool()
         small.clauses = [inside.clauses[n] for n in own if n >= 0]
         small.alive = set(range(len(small.clauses)))
-        return largest(small, goals, [self.last], self.until, self.told)
-
-    def _drop(self, pool: Pool, ruling: Ruling) -> None:
-        pool.kill(n for n in ruling.refuted | ruling.undecided if n >= 0)
-        self.why = ruling.why or self.why
+        left = self.until - time.monotonic()
+        until = time.monotonic() + UNIVERSAL_SHARE * left
+        return largest(small, goals, [self.last], until, self.told)
 
 
 def _goals(clauses: Clauses) -> list[int]:
