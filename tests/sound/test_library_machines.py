@@ -9,12 +9,23 @@ from typing import Any
 
 import pytest
 
-from refute.machine import Model, action, any_of, when
+from refute.machine import (
+    Formula,
+    Model,
+    action,
+    always,
+    any_of,
+    eventually,
+    implies,
+    temporal,
+    when,
+)
 from refute.specs.library.all_reduce import OneShotAllReduce, RendezvousAllReduce, RingAllReduce
 from refute.specs.library.lock_service import LockService
 from refute.specs.library.mutual_exclusion import Bakery, Peterson
 from refute.specs.library.raft import Raft, RequestVote, Role, Server, Vote
 from refute.specs.library.ricart_agrawala import RicartAgrawala
+from refute.specs.library.ring import Node
 from refute.specs.library.ring_election import RingElection
 from refute.specs.library.sharded_store import ShardedStore
 from refute.specs.library.token_ring import TokenRing
@@ -95,7 +106,15 @@ def test_raft_with_votes_that_are_not_kept() -> None:
     assert played["broke"] is True
 
 
-@pytest.mark.parametrize("model", [Peterson.build(), TokenRing.build(Node=3)], ids=repr)
+class Served(TokenRing):
+    """That the token ring serves everybody, which is no property for proofs of every size."""
+
+    @temporal
+    def served(self, n: Node) -> Formula:
+        return always(implies(lambda: n in self.wanting, eventually(lambda: n in self.critical)))
+
+
+@pytest.mark.parametrize("model", [Peterson.build(), Served.build(Node=3)], ids=repr)
 def test_everybody_is_served(model: Model) -> None:
     liveness = Liveness(model.ir)
     assert model.ir.temporals
