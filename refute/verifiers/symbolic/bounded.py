@@ -15,7 +15,7 @@ import z3
 
 from refute.frozen import frozen
 from refute.specs.machine.symmetry import symmetry_of
-from refute.verifiers.symbolic.canonical import Canonical
+from refute.verifiers.symbolic.canonical import Canonical, names_matter
 from refute.verifiers.symbolic.folding import Term, all_of, implies, not_
 from refute.verifiers.symbolic.goals import Goal, Goals, switched
 from refute.verifiers.symbolic.reading import true_in
@@ -88,7 +88,7 @@ class Bounded:
         self.told(f"depth {depth}")
         if not self._possible(depth, until):
             return
-        apart = {r.name for r in self.goals.ir.refinements}  # the other machine has own names
+        apart = names_matter(self.goals.ir, self.symmetry)
         assumed = [] if self._canonical is None else [self._canonical.literal]
         self._decide(depth, [n for n in self.goals.names if n not in apart], assumed, until)
         self._decide(depth, [n for n in self.goals.names if n in apart], [], until)
@@ -101,17 +101,39 @@ class Bounded:
         """All goals with these names that are met at this depth."""
         while not self.stopped:
             goals = self.goals.at(self.path, [n for n in self.open if n in names])
-            wanted, named = switched(goals, self.queries)
-            answer = Answer("unsat")
-            if wanted is not False:
-                answer = self.queries.ask([*assumed, wanted], until - time.monotonic())
+            answer, named = self._asked(goals, assumed, until)
             if answer.said == "unsat":
                 self.queries.add(*(implies(all_of(assumed), not_(g.found)) for g in goals))
                 return
             if answer.said == "unknown":
                 self.stopped = f"depth {depth}: {answer.why}"
                 return
-            self._note(named, answer.model)
+            if not self._sooner(goals, named, answer.model, assumed, until):
+                self._note(named, answer.model)
+
+    def _asked(
+        self, goals: Sequence[Goal], assumed: Sequence[Term], until: float
+    ) -> tuple[Answer, list[Goal]]:
+        wanted, named = switched(goals, self.queries)
+        if wanted is False:
+            return Answer("unsat"), named
+        return self.queries.ask([*assumed, wanted], until - time.monotonic()), named
+
+    def _sooner(
+        self,
+        goals: Sequence[Goal],
+        named: Sequence[Goal],
+        model: Any,
+        assumed: Sequence[Term],
+        until: float,
+    ) -> bool:
+        """Whether a goal that was met by a further step is met in the last state already."""
+        longer = {g.name for g in named if g.further is not None and true_in(model, g.found)}
+        ends = [g for g in goals if g.further is None and g.name in longer]
+        answer, shorter = self._asked(ends, assumed, until)
+        if answer.said == "sat":
+            self._note(shorter, answer.model)
+        return answer.said == "sat"
 
     def _possible(self, depth: int, until: float) -> bool:
         """Whether there is a behaviour of this length, as far as anybody can tell."""
