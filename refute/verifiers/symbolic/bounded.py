@@ -58,15 +58,22 @@ class Bounded:
         self.path = Path(encoding, queries, encoding.start("s0"), "s")
         self.symmetry = symmetry_of(encoding.ir)
         self._canonical: Canonical | None = None
+        self._apart: frozenset[str] = frozenset()
         if self.symmetry.classes and not self.symmetry.lazy:
             literal = z3.Bool("canonical")
             self._canonical = Canonical(self.symmetry, literal, queries)
+            self._apart = names_matter(encoding.ir, self.symmetry)
 
     @property
     def open(self) -> tuple[str, ...]:
         """The names of the goals that are looked for."""
         skipped = {*self.found, *self.goals.outside}
         return tuple(name for name in self.goals.names if name not in skipped)
+
+    @property
+    def renamed(self) -> str:
+        """The Sorts whose members are exchanged: of each kind of behaviour one is enough."""
+        return "" if self._canonical is None else self.symmetry.text
 
     @property
     def over(self) -> bool:
@@ -88,7 +95,7 @@ class Bounded:
         self.told(f"depth {depth}")
         if not self._possible(depth, until):
             return
-        apart = names_matter(self.goals.ir, self.symmetry)
+        apart = self._apart
         assumed = [] if self._canonical is None else [self._canonical.literal]
         self._decide(depth, [n for n in self.goals.names if n not in apart], assumed, until)
         self._decide(depth, [n for n in self.goals.names if n in apart], [], until)

@@ -8,18 +8,41 @@ trying that ten members cannot all be used in nine steps, which takes it exponen
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 
 from refute.specs.machine import types as t
-from refute.specs.machine.symmetry import Symmetry
+from refute.specs.machine.ir import Expr, MachineIR, Property, Refinement
+from refute.specs.machine.symmetry import Symmetry, symmetry_of
 from refute.specs.machine.values import Atom
 from refute.verifiers.symbolic.comparing import equal
 from refute.verifiers.symbolic.folding import Bit, and_, implies, or_
 from refute.verifiers.symbolic.forms import Sym
+from refute.verifiers.symbolic.rewriting import atoms_in
 from refute.verifiers.symbolic.solving import Queries
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.unrolling import Move
+
+BOOL = t.Bool()
+
+
+def names_matter(ir: MachineIR, symmetry: Symmetry) -> frozenset[str]:
+    """The refinements that may be broken by a behaviour and not by the same with other names.
+
+    Those whose mapping, or whose other machine, tells members apart.
+    """
+    return frozenset(r.name for r in ir.refinements if not _nameless(ir, r, symmetry))
+
+
+def _nameless(ir: MachineIR, refinement: Refinement, symmetry: Symmetry) -> bool:
+    mapped = tuple(Expr("==", BOOL, (e, e)) for e in refinement.mapping)
+    same = Property(refinement.name, "invariant", (), Expr("and", BOOL, mapped))
+    seen = symmetry_of(dataclasses.replace(ir, properties=(*ir.properties, same)))
+    above = symmetry_of(refinement.abstract)
+    used = {a.name for v in refinement.abstract.variables for a in atoms_in(v.type)}
+    alike = all(g in above.classes for g in symmetry.classes if g[0].kind in used)
+    return seen.classes == symmetry.classes and alike and not seen.lazy and not above.lazy
 
 
 class Canonical:

@@ -139,7 +139,9 @@ def made(
 def _reach(solved: Solved, depth: int) -> str:
     if depth < 0:
         return "no depth was searched"
-    return f"all behaviours of at most {_steps(depth)}"
+    renamed = solved.report.get("renamed")
+    up_to = f", up to permutations of {renamed}" if renamed else ""
+    return f"all behaviours of at most {_steps(depth)}{up_to}"
 
 
 def _steps(count: int) -> str:

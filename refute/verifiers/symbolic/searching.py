@@ -146,6 +146,7 @@ class Search:
             "doing": self.doing,
             "stopped": self.stopped,
             "depth": -1 if bounded is None else bounded.depth,
+            "renamed": "" if bounded is None else bounded.renamed,
             "ended": bounded is not None and bounded.ended,
             "vacuous": bounded is not None and bounded.vacuous,
             "hits": hits,
