@@ -305,7 +305,8 @@ class Const(Generic[T]):
             thing=self.name,
             value=given,
             possible=("true", "false") if self.truth else ("a whole number",),
-            next_step="declare Const[int] or Const[bool]; other values are attributes of the class",
+            next_step="declare Const[int] or Const[bool]; other values are attributes of the "
+            "class, and any is the size of a Sort",
         )
 
     @overload

@@ -173,8 +173,9 @@ def problem(expr: Expr) -> tuple[str, str] | None:
     if not bad:
         return None
     does, instead = _DOES[op]
-    names = _names(expr) or ("int",)
-    return does.format(names[0]), instead.format(names[0])
+    names = _names(expr)
+    said = does.format(names[0]) + f" ({names[0]}={t.ANY})" if names else does.format("all ints")
+    return said, instead.format(names[0] if names else "int")
 
 
 def _secondary(expr: Expr) -> bool:
@@ -213,7 +214,7 @@ def refuse_unlisted(scope: Scope, node: ast.expr, made: Expr) -> None:
     """
     found = _first(made, scope.build.checked)
     if found is not None:
-        raise scope.refuse(node, f"{_short(node)}, which {found[0]}, any number,", found[1])
+        raise scope.refuse(node, f"{_short(node)}, which {found[0]},", found[1])
 
 
 def _short(node: ast.expr) -> str:
@@ -284,7 +285,9 @@ class Checked:
                 pointwise = _pointwise(stmt.body, {stmt.name}) and not _secondary(stmt.source)
                 if unlisted(stmt.source) and not pointwise:
                     name = (_names(stmt.source) or ("int",))[0]
-                    what = f"a loop through {name}, any number, whose rounds depend on each other,"
+                    what = (
+                        f"a loop through {name} ({name}={t.ANY}) whose rounds depend on each other,"
+                    )
                     raise self.refuse(stmt.line, what, "self.x[k] = … for the k of the loop alone")
                 self._body(stmt.body)
             case Meet():
@@ -296,13 +299,13 @@ class Checked:
     def _value(self, value: Expr | None, line: int) -> None:
         found = None if value is None else _first(value, self.seen)
         if found is not None:
-            raise self.refuse(line, f"what {found[0]}, any number,", found[1])
+            raise self.refuse(line, f"what {found[0]},", found[1])
 
     def _kept(self, value: Expr, line: int) -> None:
         self._value(value, line)
         if _row(value) or _secondary(value):
             name = (_names(value) or ("int",))[0]
-            what = f"a list of members of {name}, any number,"
+            what = f"a list of members of {name} ({name}={t.ANY})"
             raise self.refuse(line, what, f"a Set of them, {{x for x in {name} if …}}")
 
 
