@@ -20,7 +20,8 @@ from refute.specs.machine.values import Value
 from refute.verifiers.model.compiled import Choices, Compiled, Instance, State
 from refute.verifiers.model.structure import instance_count
 from refute.verifiers.model.trace import Trace, trace_of
-from refute.verifiers.symbolic.building import Universe, decoded
+from refute.verifiers.symbolic.building import decoded
+from refute.verifiers.symbolic.decoding import Universe
 from refute.verifiers.symbolic.folding import Bit, Term
 from refute.verifiers.symbolic.rewriting import is_ordered
 from refute.verifiers.symbolic.world import Step, World
