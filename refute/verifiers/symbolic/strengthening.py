@@ -4,7 +4,8 @@ The samples are reachable states of small instances. True clauses of one shape a
 enumerated, and the largest subset that is inductive at small sizes is sought among them, where
 questions are cheap. Only the few of them that the goals lean on are then put to the judge who
 speaks for every size: so Z3 sees a handful of quantified formulas, not hundreds. What that judge
-refutes is dropped, and the small sizes are asked again.
+refutes is dropped, and the small sizes are asked again. Between small shapes and large ones, a
+search from the goals backwards may find lemmas of any shape (`pdr`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from refute.verifiers.symbolic.clauses import Clause, goal
 from refute.verifiers.symbolic.houdini import Bench, Clauses, Inductive, Judge, largest
 from refute.verifiers.symbolic.inductive import SolverJudge
 from refute.verifiers.symbolic.minimising import minimised
+from refute.verifiers.symbolic.pdr import reachability
 from refute.verifiers.symbolic.pool import Pool, Shape, enumerated
 from refute.verifiers.symbolic.rewriting import sorts_of
 from refute.verifiers.symbolic.rows import Columns
@@ -28,6 +30,8 @@ from refute.verifiers.symbolic.sampling_states import broken, sampled
 MOST_STATES = 1000  # sampled of one instance
 SAMPLING_SHARE = 0.15  # of the time
 SHAPE_SHARE = 0.4  # of what is left, for enumerating the clauses of one shape
+DIRECTED = 3  # shapes that are tried before a search from the goals backwards
+DIRECTED_SHARE = 0.5  # of what is left, for that search
 UNIVERSAL_SHARE = 0.3  # of what is left, for many lemmas of one kind at once
 MOST_MEMBERS = 3  # of a Sort in an instance that judges
 JUDGING = 3  # instances that do
@@ -101,7 +105,9 @@ class Strengthening:
         if false:
             self.why = f"false at a small size: {', '.join(sorted(false))}"
         best: Clauses = {}
-        for shape in SHAPES:
+        for number, shape in enumerate(SHAPES):
+            if number == DIRECTED and len(_goals(best)) < len(goals):
+                best = self._directed(goals, properties) or best
             left = self.until - time.monotonic()
             if left < 1 or len(_goals(best)) == len(goals):
                 break
@@ -118,6 +124,16 @@ class Strengthening:
         return Strengthened(
             proved, lemmas, tuple(map(str, self.columns.samples)), tuple(self.tried), self.why
         )
+
+    def _directed(self, goals: Sequence[Clause], properties: Sequence[Property]) -> Clauses:
+        """What is found from the goals backwards, for every size; nothing if there is none."""
+        wanted = [p for p in properties if any(g.goal == p.name for g in goals)]
+        seconds = DIRECTED_SHARE * (self.until - time.monotonic())
+        found = reachability(self.ir, wanted, self.columns.samples, seconds, self.told)
+        self.tried.append(": ".join(filter(None, (found.tried, found.why))))
+        clauses = {**{-1 - at: g for at, g in enumerate(goals)}, **dict(enumerate(found.lemmas))}
+        inductive = found.found and self.last.ruling(clauses, self.until).inductive
+        return clauses if inductive else {}
 
     def _proved(self, pool: Pool, goals: Sequence[Clause]) -> Clauses:
         """An inductive set with goals in it, for every size; nothing if there is none."""
