@@ -39,18 +39,19 @@ class Literal:
 class Clause:
     """For all different values of the variables at least one of the literals is true.
 
-    Different only among variables of one Sort. goal: the name of the property that it stands for,
-    whose predicate is then the only literal.
+    Different only among variables of one Sort, and not those in `loose`, pairs of names. goal: the
+    name of the property that it stands for, whose predicate is then the only literal.
     """
 
     params: tuple[Param, ...]
     literals: tuple[Literal, ...]
     goal: str = ""
+    loose: tuple[tuple[str, str], ...] = ()
 
     @property
     def predicate(self) -> Expr:
         """The clause for given values of its variables, true where two of them are equal."""
-        equal = [] if self.goal else [_same(a, b) for a, b in _pairs(self.params)]
+        equal = [_same(a, b) for a, b in apart(self)]
         return or_((*equal, *(literal.expr for literal in self.literals)))
 
     def as_property(self, name: str) -> Property:
@@ -61,6 +62,12 @@ class Clause:
 def goal(prop: Property) -> Clause:
     """A property that is to be proved, as a clause of one literal."""
     return Clause(prop.params, (Literal(prop.predicate, True),), prop.name)
+
+
+def apart(clause: Clause) -> list[tuple[Param, Param]]:
+    """The pairs of variables of whose equal values the clause says nothing."""
+    found = [] if clause.goal else _pairs(clause.params)
+    return [(a, b) for a, b in found if (a.name, b.name) not in clause.loose]
 
 
 def _pairs(params: Sequence[Param]) -> list[tuple[Param, Param]]:

@@ -2,15 +2,16 @@
 
 First what the proofs of the goals lean on, and what the proofs of that lean on, until nothing new
 is needed: such a set is inductive by itself. Then one lemma after the other is left out, the
-largest first, as long as the rest still is inductive.
+largest first, as long as the rest still is inductive. What then holds of equal values too is said
+of them too, for a reader's sake.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Mapping
 
-from refute.verifiers.symbolic.clauses import Clause
+from refute.verifiers.symbolic.clauses import apart
 from refute.verifiers.symbolic.houdini import Clauses, Judge
 from refute.verifiers.symbolic.pool import complexity
 
@@ -37,9 +38,13 @@ def minimised(clauses: Clauses, judge: Judge, until: float) -> Clauses:
 
     Less was tried where time ended. The clauses have to be inductive for this judge.
     """
-    kept: Mapping[int, Clause] = leaned_on(clauses, judge, until)
+    kept = leaned_on(clauses, judge, until)
     if not judge.ruling(kept, until).inductive:
         kept = clauses
+    return _without_each(kept, judge, until)
+
+
+def _without_each(kept: Clauses, judge: Judge, until: float) -> Clauses:
     lemmas = sorted((n for n in kept if n >= 0), key=lambda n: complexity(kept[n]), reverse=True)
     for number in lemmas:
         if time.monotonic() > until:
@@ -48,3 +53,18 @@ def minimised(clauses: Clauses, judge: Judge, until: float) -> Clauses:
         if judge.ruling(fewer, until).inductive:
             kept = fewer
     return kept
+
+
+def loosened(clauses: Clauses, judge: Judge, until: float) -> Clauses:
+    """The set with lemmas for equal values of their variables too, where it stays inductive so.
+
+    Then one lemma often says what two or three said, and those are left out.
+    """
+    kept = dict(clauses)
+    for number in clauses:
+        for a, b in apart(clauses[number]):
+            loose = (*kept[number].loose, (a.name, b.name))
+            made = {**kept, number: dataclasses.replace(kept[number], loose=loose)}
+            if time.monotonic() < until and judge.ruling(made, until).inductive:
+                kept = made
+    return kept if kept == clauses else _without_each(kept, judge, until)

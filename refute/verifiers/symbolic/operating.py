@@ -256,7 +256,11 @@ def _successor(expr: Expr, values: list[Sym], ctx: Context) -> Sym:
     (kind,) = [o for o in t.options(expr.type) if isinstance(o, t.Atoms)]
     if not is_open(kind):
         after = dict(zip(members(kind), (*members(kind)[1:], None), strict=True))
-        return select([(bit, after[form]) for bit, form in alternatives(values[0])])
+        ways = alternatives(values[0])
+        for bit, form in ways:
+            if form not in after:  # None, which has no `.next`
+                ctx.fail(bit)
+        return select([(bit, after.get(form)) for bit, form in ways])
     _, last, following = ctx.after(kind)
     found = []
     for bit, form in alternatives(values[0]):

@@ -20,7 +20,7 @@ from refute.verifiers.symbolic.candidates import FLAT, QUANTIFIED, RICH
 from refute.verifiers.symbolic.clauses import Clause, goal
 from refute.verifiers.symbolic.houdini import Bench, Clauses, Inductive, Judge, largest
 from refute.verifiers.symbolic.inductive import SolverJudge
-from refute.verifiers.symbolic.minimising import minimised
+from refute.verifiers.symbolic.minimising import loosened, minimised
 from refute.verifiers.symbolic.pdr import reachability
 from refute.verifiers.symbolic.pool import Pool, Shape, enumerated
 from refute.verifiers.symbolic.rewriting import sorts_of
@@ -118,7 +118,9 @@ class Strengthening:
             found = self._proved(pool, goals)
             if len(_goals(found)) > len(_goals(best)):
                 best = found
-        few = minimised(best, self.last, self.until) if best else best
+        few = best
+        if best:
+            few = loosened(minimised(best, self.last, self.until), self.last, self.until)
         proved = tuple(goals[-1 - n].goal for n in sorted(_goals(few), reverse=True))
         lemmas = tuple(few[n] for n in sorted(few) if n >= 0)
         return Strengthened(
