@@ -20,6 +20,7 @@ from refute.verifiers.symbolic.forms import (
     Row,
     Sym,
     alternatives,
+    cells,
     is_known,
     parts_of,
     row,
@@ -125,6 +126,10 @@ class Decoding:
         """A value over closed Sorts as one over the model's elements."""
         if type(value) is Atom and value.kind in self.universe:
             return self.universe[value.kind][value.i]
+        if type(value) is frozenset:
+            inside = [(v, self.lifted(v)) for v in value]
+            same = {v: True for v, sym in inside if is_known(sym)}
+            return cells(same, [(True, sym) for _, sym in inside if not is_known(sym)])
         found = parts_of(value)
         return value if found is None else row(map(self.lifted, found[1]), found[0])
 

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import z3
+
 from refute.specs.machine import types as t
 from refute.specs.machine.errors import MOST_CALLS, MOST_ROUNDS
 from refute.specs.machine.ir import Expr
@@ -20,8 +22,8 @@ from refute.verifiers.symbolic import walking
 from refute.verifiers.symbolic.comparing import fits
 from refute.verifiers.symbolic.containers import items, rows
 from refute.verifiers.symbolic.context import Context
-from refute.verifiers.symbolic.folding import Bit, all_of, and_, any_of, not_
-from refute.verifiers.symbolic.forms import OpenSet, Outside, Sym, is_known, truth
+from refute.verifiers.symbolic.folding import Bit, all_of, and_, any_of, not_, term_of
+from refute.verifiers.symbolic.forms import OpenSet, Outside, Sym, is_known, row, truth
 from refute.verifiers.symbolic.merging import merge, select
 from refute.verifiers.symbolic.operating import OPERATIONS, in_source
 from refute.verifiers.symbolic.quantifying import is_open
@@ -31,6 +33,8 @@ Env = Mapping[str, Any]
 MOST_SYMBOLIC = (
     64  # rounds of a loop, or calls inside each other, while it is open if there are more
 )
+FEW_ROUNDS = 8  # after which it is asked whether there can be more
+ASK_MS = 500
 _FRAMES = 20_000  # of Python, for calls inside each other
 _ERRORS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
 
@@ -165,22 +169,35 @@ def _folded(expr: Expr, env: Env, ctx: Context) -> Sym:
 
 def _loop(expr: Expr, env: Env, ctx: Context) -> Sym:
     start, body = expr.args
-    values = evaluate(start, env, ctx)
-    goes = truth(_parts(values, len(expr.data), ctx)[-1])
-    unknown = 0
+    count = len(expr.data)
+    values = _parts(evaluate(start, env, ctx), count, ctx)
+    goes, ends, unknown = truth(values[-1]), [], 0
+    if goes is not True:
+        ends.append((not_(goes), row(values)))
     for _ in range(MOST_ROUNDS):
         if and_(ctx.path, goes) is False:
-            return values
+            return select(ends) if ends else None
         unknown += goes is not True
+        if unknown > FEW_ROUNDS and _impossible(and_(ctx.path, goes), ctx):
+            return select(ends)
         if unknown > MOST_SYMBOLIC:
             raise Outside(f"a while loop of one step that may go round {MOST_SYMBOLIC} times")
-        bound = dict(zip(expr.data, _parts(values, len(expr.data), ctx), strict=True))
         with ctx.under(goes):
-            after = evaluate(body, {**env, **bound}, ctx)
-        values = merge(goes, after, values)
-        goes = and_(goes, truth(_parts(after, len(expr.data), ctx)[-1]))
+            after = evaluate(body, {**env, **dict(zip(expr.data, values, strict=True))}, ctx)
+        values = _parts(after, count, ctx)
+        again = and_(goes, truth(values[-1]))
+        ends.append((and_(goes, not_(truth(values[-1]))), after))
+        goes = again
     ctx.fail(goes)
-    return values
+    return select(ends)
+
+
+def _impossible(bit: Bit, ctx: Context) -> bool:
+    """Whether the solver finds soon that a path is none."""
+    solver = z3.Solver()
+    solver.set("timeout", ASK_MS)
+    solver.add(*ctx.facts, term_of(bit))
+    return bool(solver.check() == z3.unsat)
 
 
 def _rec(expr: Expr, env: Env, ctx: Context) -> Sym:

@@ -21,6 +21,13 @@ _REF = _CONTEXT.ref()
 # What was negated, both ways, by address; the terms in it stay alive, so addresses stay theirs.
 _NEGATED: dict[int, tuple[Term, Term]] = {}
 
+# What conjunctions and disjunctions are put together of, by address, and these terms alive.
+_CONJUNCTS: dict[int, frozenset[int]] = {}
+_DISJUNCTS: dict[int, frozenset[int]] = {}
+_ALIVE: list[Term] = []
+_MOST_PARTS = 16  # of what is remembered
+_MOST_REMEMBERED = 200_000  # terms; then all are forgotten, which costs no more than size
+
 
 def _array(terms: list[Term]) -> Any:
     made = (z3.Ast * len(terms))()
@@ -66,6 +73,22 @@ def _joined(bits: Iterable[Bit], neutral: bool) -> Bit | list[Term]:
     return list(kept.values()) if kept else neutral
 
 
+def _impossible(kept: list[Term]) -> bool:
+    """Whether one term is the opposite of a disjunction and another implies that disjunction."""
+    for term in kept:
+        negated = _NEGATED.get(term.ast.value)
+        some = None if negated is None else _DISJUNCTS.get(negated[1].ast.value)
+        if some is None:
+            continue
+        for other in kept:
+            key = other.ast.value
+            if key in some or not some.isdisjoint(_CONJUNCTS.get(key, ())):
+                return True
+            if key in _DISJUNCTS and _DISJUNCTS[key] <= some:
+                return True
+    return False
+
+
 def all_of(bits: Iterable[Bit]) -> Bit:
     """Conjunction."""
     found = _joined(bits, True)
@@ -73,7 +96,11 @@ def all_of(bits: Iterable[Bit]) -> Bit:
         return found
     if len(found) == 1:
         return found[0]
-    return z3.BoolRef(z3.Z3_mk_and(_REF, len(found), _array(found)), _CONTEXT)
+    if _impossible(found):
+        return False
+    made = z3.BoolRef(z3.Z3_mk_and(_REF, len(found), _array(found)), _CONTEXT)
+    _note(made, found, _CONJUNCTS)
+    return made
 
 
 def any_of(bits: Iterable[Bit]) -> Bit:
@@ -83,7 +110,25 @@ def any_of(bits: Iterable[Bit]) -> Bit:
         return found
     if len(found) == 1:
         return found[0]
-    return z3.BoolRef(z3.Z3_mk_or(_REF, len(found), _array(found)), _CONTEXT)
+    made = z3.BoolRef(z3.Z3_mk_or(_REF, len(found), _array(found)), _CONTEXT)
+    _note(made, found, _DISJUNCTS)
+    return made
+
+
+def _note(made: Term, parts: list[Term], known: dict[int, frozenset[int]]) -> None:
+    """Remember what a term is put together of, through terms of its own kind."""
+    key = made.ast.value
+    if key not in known:
+        own = [part.ast.value for part in parts]
+        inner = [known[at] for at in own if at in known]
+        found = frozenset(own).union(*inner)
+        found = found if len(found) <= _MOST_PARTS else frozenset(own)
+        if len(found) <= _MOST_PARTS:
+            known[key] = found
+            _ALIVE.append(made)
+    if len(_ALIVE) > _MOST_REMEMBERED or len(_NEGATED) > 4 * _MOST_REMEMBERED:
+        for memory in (_CONJUNCTS, _DISJUNCTS, _NEGATED, _ALIVE):
+            memory.clear()
 
 
 def and_(*bits: Bit) -> Bit:
