@@ -199,8 +199,9 @@ def _notes(run: Run, look: Look) -> list[str]:
 def _noted(run: Run) -> Iterator[str]:
     """The notes of each claim, blocks of lines."""
     for result in run.results:
-        notes = result.evidence.statistics.get("notes")
-        yield from map(str, notes if type(notes) is list else ())
+        for evidence in result.evidence.parts or (result.evidence,):
+            notes = evidence.statistics.get("notes")
+            yield from map(str, notes if type(notes) is list else ())
 
 
 def _indented(line: str, width: int) -> list[str]:

@@ -22,7 +22,7 @@ from refute.verifiers.symbolic.quantifying import is_open
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.world import World
 
-MOST_RUNS = 4096  # executions of one action for the values of its unknowns
+MOST_RUNS = 512  # executions of one action for the values of its unknowns
 
 
 class _Asked(Exception):

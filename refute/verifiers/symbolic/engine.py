@@ -107,7 +107,9 @@ class Symbolic:
         data = ir.to_plain()
         props = [str(claim.statement.params["prop"]) for claim in claims]
         asked = tuple(dict.fromkeys(name for prop in props for name in parts_of(prop, ir)))
-        report = self.report(errand, data, self.order(asked, clock.left * SEARCH_SHARE))
+        proofs = all(claim.need.grade is Verdict.PROVED for claim in claims)
+        order = self.order(asked, clock.left * SEARCH_SHARE, proofs)
+        report = self.report(errand, data, order)
         again = recheck(data, report.get("proved", {}), (), errand)
         cost = Cost(errand.cpu_s, clock.spent)
         return Solved(ir, with_ways(report), again, cost, errand.isolation)
@@ -118,12 +120,13 @@ class Symbolic:
             return {"stopped": "no time was left for it"}
         return errand.run(data, order)
 
-    def order(self, asked: Sequence[str], wall_s: float) -> dict[str, Plain]:
-        """What the search is to do."""
+    def order(self, asked: Sequence[str], wall_s: float, proofs: bool) -> dict[str, Plain]:
+        """What the search is to do. proofs: nothing else is needed of what was searched before."""
+        searched = proofs and self.choice.engine != SYMBOLIC
         return {
             "job": "search",
             "props": list(asked),
-            "depth": self.choice.bound or None,
+            "depth": self.choice.bound or (self.choice.induct if searched else None),
             "induct": self.choice.induct,
             "query_s": wall_s,
             "wall_s": wall_s,
