@@ -199,8 +199,10 @@ def _searched(parts: Sequence[str], solved: Solved) -> Finding:
     depth = int(report.get("depth", -1))
     unsaid = [name for name in parts if _unsaid(name, solved)]
     reason = "; ".join(dict.fromkeys(filter(None, [*why, solved.tried])))
-    if depth < 0 or unsaid:
-        return made(solved, Verdict.UNKNOWN, reason or "it was not decided", notes=notes)
+    if depth < 1 or unsaid:
+        seen = "of the behaviours only the starts were searched" if depth == 0 else ""
+        words = "; ".join(filter(None, [seen, reason])) or "it was not decided"
+        return made(solved, Verdict.UNKNOWN, words, notes=notes)
     found = f"no violation up to depth {depth}"
     return made(solved, Verdict.SURVIVED, f"{found}; {reason}" if reason else found, notes=notes)
 
