@@ -42,7 +42,7 @@ class Ruling:
 
 
 class Judge(abc.ABC):
-    """Says whether clauses are inductive together."""
+    """Says whether clauses are inductive together. Where time ends it may raise TimeoutError."""
 
     @abc.abstractmethod
     def ruling(self, clauses: Clauses, until: float) -> Ruling:
@@ -52,6 +52,16 @@ class Judge(abc.ABC):
     def needed(self, clauses: Clauses, wanted: int, until: float) -> frozenset[int] | None:
         """Clauses of an inductive set from which, before any step, the wanted one follows behind
         it: as few as are easy to find. None if time ended."""
+
+    def inductive(self, clauses: Clauses, until: float) -> bool:
+        """Whether nothing speaks against the clauses; False if time ended."""
+        try:
+            return self.ruling(clauses, until).inductive
+        except TimeoutError:
+            return False
+
+    def forget(self) -> None:  # noqa: B027
+        """Other clauses come now; what is remembered of these is in the way."""
 
 
 class Bench(Judge):
@@ -77,6 +87,11 @@ class Bench(Judge):
                 return None
             found |= needed
         return found
+
+    def forget(self) -> None:
+        """All of them do."""
+        for judge in self.judges:
+            judge.forget()
 
 
 @frozen
@@ -111,10 +126,13 @@ def largest(
     undecided: dict[int, str] = {}
     at = 0
     while at < len(judges) and wanted:
-        if time.monotonic() > until:
-            return Inductive({}, undecided, True)
         clauses = {**wanted, **{n: pool.clauses[n] for n in sorted(pool.alive)}}
-        ruling = judges[at].ruling(clauses, until)
+        try:
+            if time.monotonic() > until:
+                raise TimeoutError
+            ruling = judges[at].ruling(clauses, until)
+        except TimeoutError:
+            return Inductive({}, undecided, True)
         if ruling.inductive:
             at += 1
             continue

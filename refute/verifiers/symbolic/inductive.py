@@ -74,7 +74,7 @@ class SolverJudge(Judge):
     def ruling(self, clauses: Clauses, until: float) -> Ruling:
         """One pass through the starts and all actions."""
         refuted: set[int] = set()
-        undecided = self._outside(clauses)
+        undecided = self._outside(clauses, until)
         if undecided:  # without them others may not be inductive: they go first
             return Ruling(frozenset(), frozenset(undecided), _why(undecided))
         for place in self.places:
@@ -84,10 +84,19 @@ class SolverJudge(Judge):
             undecided |= dict.fromkeys(unknown, f"Z3 does not decide {place.name}")
         return Ruling(frozenset(refuted), frozenset(undecided), _why(undecided))
 
-    def _outside(self, clauses: Clauses) -> dict[int, str]:
-        """The clauses that cannot be said in formulas, each with the reason."""
+    def forget(self) -> None:
+        """Let go of the formulas of clauses."""
+        self._known.clear()
+
+    def _outside(self, clauses: Clauses, until: float) -> dict[int, str]:
+        """The clauses that cannot be said in formulas, each with the reason.
+
+        Raises TimeoutError: it is here that formulas are made.
+        """
         found: dict[int, str] = {}
         for number, clause in clauses.items():
+            if time.monotonic() > until:
+                raise TimeoutError("there was no time to write all lemmas as formulas")
             try:
                 self.holds(clause, self.before, "before")
                 for place in self.places:

@@ -39,7 +39,7 @@ def minimised(clauses: Clauses, judge: Judge, until: float) -> Clauses:
     Less was tried where time ended. The clauses have to be inductive for this judge.
     """
     kept = leaned_on(clauses, judge, until)
-    if not judge.ruling(kept, until).inductive:
+    if not judge.inductive(kept, until):
         kept = clauses
     return _without_each(kept, judge, until)
 
@@ -50,7 +50,7 @@ def _without_each(kept: Clauses, judge: Judge, until: float) -> Clauses:
         if time.monotonic() > until:
             break
         fewer = {n: clause for n, clause in kept.items() if n != number}
-        if judge.ruling(fewer, until).inductive:
+        if judge.inductive(fewer, until):
             kept = fewer
     return kept
 
@@ -65,6 +65,6 @@ def loosened(clauses: Clauses, judge: Judge, until: float) -> Clauses:
         for a, b in apart(clauses[number]):
             loose = (*kept[number].loose, (a.name, b.name))
             made = {**kept, number: dataclasses.replace(kept[number], loose=loose)}
-            if time.monotonic() < until and judge.ruling(made, until).inductive:
+            if time.monotonic() < until and judge.inductive(made, until):
                 kept = made
     return kept if kept == clauses else _without_each(kept, judge, until)

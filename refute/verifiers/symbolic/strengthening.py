@@ -18,6 +18,7 @@ from refute.specs.machine.ir import MachineIR, Property
 from refute.verifiers.symbolic.alternation import chosen_by
 from refute.verifiers.symbolic.candidates import FLAT, QUANTIFIED, RICH
 from refute.verifiers.symbolic.clauses import Clause, goal
+from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.houdini import Bench, Clauses, Inductive, Judge, largest
 from refute.verifiers.symbolic.inductive import SolverJudge
 from refute.verifiers.symbolic.minimising import loosened, minimised
@@ -30,7 +31,7 @@ from refute.verifiers.symbolic.sampling_states import broken, sampled
 MOST_STATES = 1000  # sampled of one instance
 SAMPLING_SHARE = 0.15  # of the time
 SHAPE_SHARE = 0.4  # of what is left, for enumerating the clauses of one shape
-DIRECTED = 3  # shapes that are tried before a search from the goals backwards
+DIRECTED = 9  # shapes that are tried before a search from the goals backwards
 DIRECTED_SHARE = 0.5  # of what is left, for that search
 UNIVERSAL_SHARE = 0.3  # of what is left, for many lemmas of one kind at once
 MOST_MEMBERS = 3  # of a Sort in an instance that judges
@@ -94,7 +95,7 @@ class Strengthening:
         share = SAMPLING_SHARE * seconds / max(1, len(small))
         self.columns = Columns([sampled(one, MOST_STATES, share) for one in small])
         judging = _judging(small)
-        self.judges: list[Judge] = [SolverJudge(one) for one in judging]
+        self.judges: list[Judge] = list(filter(None, map(_judge, judging)))
         self.larger = [one for one in small if one not in judging and one != small[0]]
         self.last: Judge = SolverJudge(ir)
 
@@ -115,6 +116,8 @@ class Strengthening:
             until = time.monotonic() + SHAPE_SHARE * left
             pool = enumerated(self.ir, self.columns, shape, until)
             self.tried.append(f"{len(pool.clauses)} lemmas of {shape}")
+            for judge in (*self.judges, self.last):
+                judge.forget()
             found = self._proved(pool, goals)
             if len(_goals(found)) > len(_goals(best)):
                 best = found
@@ -134,7 +137,7 @@ class Strengthening:
         found = reachability(self.ir, wanted, self.columns.samples, seconds, self.told)
         self.tried.append(": ".join(filter(None, (found.tried, found.why))))
         clauses = {**{-1 - at: g for at, g in enumerate(goals)}, **dict(enumerate(found.lemmas))}
-        inductive = found.found and self.last.ruling(clauses, self.until).inductive
+        inductive = found.found and self.last.inductive(clauses, self.until)
         return clauses if inductive else {}
 
     def _proved(self, pool: Pool, goals: Sequence[Clause]) -> Clauses:
@@ -145,12 +148,15 @@ class Strengthening:
                 return {}
             few = minimised(inside.clauses, Bench(self.judges), self.until)
             self.told(f"{len(few)} lemmas and goals for every size")
-            ruling = self.last.ruling(few, self.until)
+            try:
+                ruling = self.last.ruling(few, self.until)
+            except TimeoutError:
+                break
             if ruling.inductive:
                 return few
             if ruling.refuted and self.larger:
                 self.told("a larger size")
-                self.judges.append(SolverJudge(self.larger.pop(0)))
+                self.judges += filter(None, [_judge(self.larger.pop(0))])
                 continue
             more = self._with_universal(few, inside, goals)
             if more.clauses:
@@ -177,6 +183,14 @@ class Strengthening:
 
 def _goals(clauses: Clauses) -> list[int]:
     return [n for n in clauses if n < 0]
+
+
+def _judge(ir: MachineIR) -> SolverJudge | None:
+    """Who speaks for one size; None where formulas cannot say what the machine does there."""
+    try:
+        return SolverJudge(ir)
+    except Outside:
+        return None
 
 
 def _judging(small: Sequence[MachineIR]) -> list[MachineIR]:
