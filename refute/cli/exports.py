@@ -16,6 +16,7 @@ from refute.sandbox import Limits
 from refute.site import Site
 from refute.specs.machine.asking import described
 from refute.specs.machine.statement import WELL_DEFINED
+from refute.verifiers.model.playing import of_case
 from refute.verifiers.model.second import open_blank
 
 EXPORTED = "refute.verifiers.model.exporting:exported"
@@ -29,7 +30,8 @@ def write_itf(file: WitnessFile, tree: Path, target: str, people: TextIO) -> Non
     """
     case = _trace(file, "--itf")
     limits = Limits.from_budget(Budget())
-    ir = described(file.claim, Site(tree, tree, file.roots), limits)
+    claim = of_case(file.claim, file.case.inputs)
+    ir = described(claim, Site(tree, tree, file.roots), limits)
     with open_blank(limits) as worker:
         told = worker.call(EXPORTED, ir.to_plain(), case)
     missing = len(case["steps"]) + 1 - len(told.value["states"]) if told.kind == "returned" else 0

@@ -80,6 +80,19 @@ def test_open_sizes_are_refuted_at_a_small_one_and_that_replays(tmp_path: Path) 
     assert "for every size of Who" in found["deadlock-free"].scope.text
 
 
+def test_the_saved_trace_of_an_open_size_replays(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = tmp_path / "leaving.py"
+    spec.write_text(FILE.read_text("utf-8"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "leaving.py:Ends", "--set", "Who=any"]) == 1
+    (saved,) = (tmp_path / ".refute" / "witnesses").glob("*.json")
+    assert main(["replay", str(saved)]) == 1
+    assert main(["replay", str(saved), "--itf", "-"]) == 0
+    assert '"#meta"' in capfd.readouterr().out
+
+
 def test_any_integer_to_start_with() -> None:
     found = judged("Anywhere", only=("left", "well_defined"), bound=2)
     assert found["left"].verdict is Verdict.REFUTED

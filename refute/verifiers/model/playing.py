@@ -144,15 +144,19 @@ class MachineReplayer:
         known = self.played.pop(_key(self.claim, counterexample, self.site, hash_seed), None)
         if known is not None:
             return known
-        inputs = counterexample.inputs
-        sizes = inputs.get("constants") if type(inputs) is dict else None
         try:
-            claim = at_sizes(self.claim, sizes) if type(sizes) is dict else self.claim
+            claim = of_case(self.claim, counterexample.inputs)
             ir = described(claim, self.site, self.limits)
             with self.site.subject_worker(claim, self.limits, hash_seed) as worker:
                 return play_in(worker, ir, [(claim, counterexample)])[0]
         except RefuteError as error:
             return Playback(broke=False, error=error.message)
+
+
+def of_case(claim: Claim, inputs: Plain) -> Claim:
+    """The claim about the sizes that a case is of. Raises UnreadableInput; see `at_sizes`."""
+    sizes = inputs.get("constants") if type(inputs) is dict else None
+    return at_sizes(claim, sizes) if type(sizes) is dict else claim
 
 
 def at_sizes(claim: Claim, sizes: Mapping[str, Plain]) -> Claim:
