@@ -99,6 +99,11 @@ def test_any_integer_to_start_with() -> None:
     assert found["well_defined"].verdict is Verdict.PROVED
 
 
+def test_a_refinement_of_a_fair_machine_is_not_proved_step_by_step() -> None:
+    found = judged("Lazy", only=("once",), bound=2)["once"]
+    assert found.verdict is Verdict.UNKNOWN and "as fair as Fair" in found.reason
+
+
 def test_marked_as_inductive_needs_a_proof() -> None:
     machines = find_machines(FILE, FILE.parent, (".",), {}, "Marked")
     claims = [c for c in machines.claims if c.statement.params["prop"] == "apart"]

@@ -83,7 +83,9 @@ def proved(solved: Solved) -> Mapping[str, Plain]:
     """What was proved, and repeated by a fresh solver."""
     if not solved.recheck or solved.recheck.get("said") or solved.recheck.get("stopped"):
         return {}
-    return {name: solved.report["proved"][name] for name in solved.recheck["props"]}
+    limited = solved.report.get("limited", {})  # more is claimed than formulas say
+    names = [name for name in solved.recheck["props"] if name not in limited]
+    return {name: solved.report["proved"][name] for name in names}
 
 
 def with_ways(report: Report) -> Report:

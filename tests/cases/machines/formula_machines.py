@@ -253,3 +253,28 @@ class Anywhere(Machine):
     def left(self) -> bool:
         """False of some start."""
         return self.at < 4242
+
+
+class Fair(Once):
+    """Promises to be done some time."""
+
+    @action(fair="weak")
+    def finish(self) -> None:
+        """Done."""
+        self.done = True
+
+
+class Lazy(Machine):
+    """May never do what the other machine does some time."""
+
+    done: Var[bool] = var(False)
+
+    @action
+    def finish(self) -> None:
+        """Maybe."""
+        self.done = True
+
+    @refines(Fair)
+    def once(self) -> dict[str, object]:
+        """Step by step, but not for ever."""
+        return {"done": self.done}
