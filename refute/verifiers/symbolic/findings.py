@@ -23,6 +23,7 @@ from refute.verifiers.model.stating import expected, misstated
 NAME = "symbolic (Z3)"
 VERSION = "1"
 TRUSTED = "that Z3 is right: two of its solvers, each in a process of its own, agree"
+REPEATED = "that Z3 is right: asked again in another process, from scratch, it says the same"
 NOT_SHOWN = "not reached"
 
 Report = Mapping[str, Plain]
@@ -115,6 +116,7 @@ def made(
     assumed = tuple(f"nothing is claimed beyond the constraint {c}" for c in constraints)
     counts: dict[str, Plain] = {"queries": int(solved.report.get("queries", 0))}
     proof = verdict is Verdict.PROVED  # which tries no case
+    trusted = TRUSTED if solved.report.get("finite") else REPEATED
     if depth >= 0 and not proof:
         counts["steps"] = depth
     lines = {"notes": list(notes)} if notes else {}
@@ -131,7 +133,7 @@ def made(
         tried=0 if proof else depth + 1,
         distribution="" if proof or depth < 0 else "all behaviours of so many steps: 0, 1, 2 …",
         counterexamples=cases,
-        assumptions=(*assumed, *((TRUSTED,) if proof else ())),
+        assumptions=(*assumed, *((trusted,) if proof else ())),
         isolation=solved.isolation,
         cost=solved.cost,
         statistics={**counts, **(statistics or {}), **lines},

@@ -27,6 +27,7 @@ from refute.verifiers.symbolic.unparsing_values import Unprintable
 
 OWN_SHARE = 0.2  # of the time, for the machine's own invariants
 LEMMA_SHARE = 0.85  # of what is then left, for lemmas
+BROKEN = "formulas break it within {} steps, at some size that was not searched"
 
 
 class Proof:
@@ -44,6 +45,7 @@ class Proof:
         self.lemmas: tuple[Property, ...] = ()
         self.told: dict[str, Plain] = {}
         self.texts: list[str] = []
+        self.broken: dict[str, str] = {}
         self.found: Strengthened | None = None
         self._queries: list[Queries] = []
 
@@ -68,6 +70,7 @@ class Proof:
         made = Induction(encoding, goals, ir.of_kind("invariant"), self._new, self._tell)
         for k in range(1, max(1, int(self.order["induct"])) + 1):
             base.deeper(until)
+            self.broken = {n: BROKEN.format(f.length) for n, f in base.found.items()}
             if base.depth < k - 1:
                 self.stopped = base.stopped or "vacuous: the machine has no initial state"
                 break
@@ -120,6 +123,7 @@ class Proof:
             "stopped": self.stopped,
             "outside": {n: w for n, w in self.goals.outside.items() if w},
             "limited": dict(self.goals.limited),
+            "parted": dict(self.broken),
             "proved": {n: {"k": p.k, "needed": list(p.needed)} for n, p in proved.items()},
             "inductions": {n: t for n, t in self.told.items() if n not in {*own, *proved}},
             "open": {} if induction is None else dict(induction.open),

@@ -18,7 +18,7 @@ from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.goals import FIRES, Goals
 from refute.verifiers.symbolic.induction import Induction
 from refute.verifiers.symbolic.reading import Following, Parted
-from refute.verifiers.symbolic.solving import Queries
+from refute.verifiers.symbolic.solving import FINITE, Queries
 from refute.verifiers.symbolic.stepping import run_of
 from refute.verifiers.symbolic.telling import told_induction
 from refute.verifiers.symbolic.transition import Encoding
@@ -159,6 +159,7 @@ class Search:
             "inductions": dict(self.told),
             "open": {} if induction is None else dict(induction.open),
             "no_induction": self.no_induction,
+            "finite": all(q.solver == FINITE for q in self._queries),
             "queries": sum(q.asked for q in self._queries),
             "solver_s": sum(q.spent_s for q in self._queries),
         }
