@@ -7,7 +7,6 @@ the classes themselves; the native engine reports what the plain one does; trace
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +27,6 @@ from refute.verifiers.model.walking import walked
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 MOST = 24  # states of a machine that is searched by running it
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def built(seed: int, processes: bool, folder: Path) -> Model:

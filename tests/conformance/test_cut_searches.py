@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from symmetric_machines import source
 from test_machine_meanings import loaded
 from test_symmetric_machines import built
@@ -30,14 +28,6 @@ from refute.verifiers.model.walks import Walks
 SEEDS = (900, 901, 902, 903, 904, 906, 913, 915, 928, 934, 953)
 SYMMETRIC = (3023, 3063, 3037)
 MOST_S = 1.0  # for the plain engine; larger machines are left out
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def reported(search: Any) -> dict[str, Plain]:

@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import random
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +28,6 @@ from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.native.here import native_liveness
 
 MOST = 250  # states of a machine that is judged twice
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def plainly(ir: MachineIR) -> Liveness | None:

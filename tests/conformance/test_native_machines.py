@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +39,6 @@ from refute.verifiers.model.native.forms import ROOMS, Unsuited, with_room
 from refute.verifiers.model.native.here import native_search
 from refute.verifiers.model.native.search import NativeSearch
 from refute.verifiers.model.search import Search
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 STATES = 300  # expanded by the plain engine at most

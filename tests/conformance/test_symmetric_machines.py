@@ -161,12 +161,6 @@ def test_a_trace_found_up_to_permutations_is_one_of_the_class() -> None:
     assert len(trace["steps"]) == len(plain.hits["can_commit"].links) + 1
 
 
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Builds of tests are not kept with the user's."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 SAME = ("distinct", "generated", "whole", "depth", "outside", "raised", "finished", "silent")
 
 
@@ -193,7 +187,6 @@ def compared_natively(model: Model, hashed: bool) -> str:
     return "compared"
 
 
-@pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize("first", [1000, 2000])
 def test_the_native_engine_finds_the_same_orbits(first: int, tmp_path: Path) -> None:
     compared = 0
@@ -216,7 +209,6 @@ LARGE = [
 ]
 
 
-@pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize(("model", "expected"), LARGE, ids=repr)
 def test_orbits_of_large_specifications(model: Model, expected: tuple[int, int, int, int]) -> None:
     with with_room(ROOMS[1]):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +42,6 @@ from refute.verifiers.model.streams import Damaged
 
 ABOUT = {"spec": "s", "constants": {"N": 1}, "how": {"hashed": False}}
 FILES = ("states", "links", "values", "outside", "turn0", "turn1", "head")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 class Kept:
@@ -317,23 +309,23 @@ def judged(
 
 def test_a_budget_that_ends_is_no_loss(tmp_path: Path) -> None:
     """The plain engine, by its CPU time; then the other engine is refused, and then it ends."""
-    cut = judged(tmp_path, 1.0, "plain")
+    cut = judged(tmp_path, 0.7, "plain")
     assert cut.verdict is Verdict.UNKNOWN
     assert "goes on from" in cut.reason and "60% of the budget ended" in cut.reason
     assert 100 < cut.tried < 296_448
     with pytest.raises(UsageError, match="of a search by the plain engine"):
         judged(tmp_path, 60.0)
-    more = judged(tmp_path, 2.0, "plain")
+    more = judged(tmp_path, 1.2, "plain")
     assert more.tried > cut.tried and f"({cut.tried} of them from a checkpoint)" in more.scope.text
 
 
 def test_orbits_are_gone_on_from_and_are_no_states(tmp_path: Path) -> None:
     model = TwoPhase.build(RM=9)
-    cut = judged(tmp_path, 1.0, "plain", model=model, symmetry=True)
+    cut = judged(tmp_path, 0.7, "plain", model=model, symmetry=True)
     assert cut.verdict is Verdict.UNKNOWN and "goes on from" in cut.reason
     with pytest.raises(UsageError, match="up to permutations of RM, and this one is of all"):
         judged(tmp_path, 1.0, "plain", model=model)
-    more = judged(tmp_path, 2.0, "plain", model=model, symmetry=True)
+    more = judged(tmp_path, 1.2, "plain", model=model, symmetry=True)
     assert cut.tried < more.tried < 2262
     assert f"{more.tried} orbits ({cut.tried} of them from a checkpoint)" in more.scope.text
     (place,) = tmp_path.iterdir()

@@ -44,14 +44,6 @@ def machines() -> Iterator[ModuleType]:
     del sys.modules["crash_parts"]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def searched(model: Model) -> Any:
     search, second = Search(model.ir), Confirm(model.ir)
     first, other = search.advance(20.0), second.advance(20.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,20 +20,12 @@ from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.exploring import NATIVE, PLAIN
 from refute.verifiers.model.native import building
-from refute.verifiers.model.native.compiler import QUICK, built, cache_directory
+from refute.verifiers.model.native.compiler import FLAGS, QUICK, built, cache_directory
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.native.here import native_search, native_walks
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 BUDGET = Budget(cpu_s=30.0, wall_s=60.0)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture
@@ -74,7 +65,8 @@ def test_a_broken_invariant_comes_with_a_shortest_replayed_trace() -> None:
     assert evidence.witness.counterexample.engine == ModelChecker.name == evidence.engine
 
 
-def test_a_sound_machine_is_exhausted() -> None:
+def test_a_sound_machine_is_exhausted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "FLAGS", FLAGS)  # as users have it
     evidence = judged("Tokens")
     for prop in ("bounded", "deadlock-free", "well_defined"):
         assert evidence[prop].verdict is Verdict.EXHAUSTED and searched_by(evidence[prop]) == NATIVE
@@ -170,7 +162,7 @@ def test_states_without_a_number_left_are_no_lack_of_memory(
 
 
 def test_a_budget_that_ends_is_unknown_with_what_was_covered() -> None:
-    evidence = judged("Endless", ("always",), budget=Budget(cpu_s=2.0, wall_s=60.0))["always"]
+    evidence = judged("Endless", ("always",), budget=Budget(cpu_s=1.0, wall_s=60.0))["always"]
     assert evidence.verdict is Verdict.UNKNOWN and searched_by(evidence) == NATIVE
     assert "the budget ended after" in evidence.reason
     assert evidence.tried > 1000

@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import importlib.util
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -27,7 +26,7 @@ from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.liveness import Liveness
 from refute.verifiers.model.native import graph_building, liveness
-from refute.verifiers.model.native.compiler import QUICK
+from refute.verifiers.model.native.compiler import FLAGS, QUICK
 from refute.verifiers.model.native.here import native_liveness
 from refute.verifiers.patience import Patience
 
@@ -35,15 +34,6 @@ CASES = Path(__file__).parents[1] / "cases" / "machines"
 TEMPORAL = ("Stutters", "FirstState", "Goes", "Avoids", "Starves", "Impolite", "Peterson")
 TEMPORAL += ("Fills", "Leaves", "Serves", "Runaway", "Raises", "Asserts")
 REFINING = ("Good", "Unfair", "Skips", "Late", "Short")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(graph_building, "FLAGS", QUICK)
-        yield
 
 
 def machines(name: str) -> ModuleType:
@@ -84,7 +74,8 @@ def judged(
     return dict(zip(names, results, strict=True))
 
 
-def test_through_workers_and_replay() -> None:
+def test_through_workers_and_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_building, "FLAGS", FLAGS)  # as users have it
     evidence = judged("Goes")["leaves"]
     assert evidence.verdict is Verdict.REFUTED and evidence.witness is not None
     steps = [s.text for s in evidence.witness.counterexample.steps]

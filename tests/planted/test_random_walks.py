@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +29,6 @@ from refute.verifiers.model.walks import Walks
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 PLANTED = ("Mutex", "Deadlock", "Shrinks", "OutOfRange", "IllDefined", "BadPredicate", "Counter")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def planted() -> list[MachineIR]:

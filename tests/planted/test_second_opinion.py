@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,6 @@ from refute.verifiers.model.native.program import program
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 MODELS = [TwoPhase.build(RM=4), InnerFIFO.build(), ChangRoberts.build(N=3)]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Builds of tests are not kept with the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def written(model: Any, hashed: bool = False) -> tuple[int, dict[str, Plain], dict[str, Plain]]:

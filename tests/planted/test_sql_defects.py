@@ -23,7 +23,7 @@ LETTERS = 100  # of its query
 
 def judged(engine: str, cases: int = CASES, **options: Plain) -> Evidence:
     """The evidence on one engine of `planted.py`."""
-    budget = Budget(cases=cases, wall_s=60.0, cpu_s=60.0)
+    budget = Budget(cases=cases, wall_s=600.0, cpu_s=60.0)
     [evidence] = check(claim("it", AgreesWithSQLite(f"planted:{engine}", **options)), budget, SITE)
     return evidence
 
