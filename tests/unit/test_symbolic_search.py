@@ -13,7 +13,9 @@ import pytest
 
 from refute.specs.machine.frontend import FrontEnd
 from refute.specs.machine.ir import MachineIR, Property
+from refute.specs.machine.meaning import Meaning, World
 from refute.verifiers.symbolic.findings import parts_of
+from refute.verifiers.symbolic.moving import can_move
 from refute.verifiers.symbolic.rechecking import Recheck
 from refute.verifiers.symbolic.searching import Search
 from refute.verifiers.symbolic.transition import Encoding
@@ -179,3 +181,18 @@ def test_a_lying_encoding_is_caught_when_its_proof_is_repeated(
     ir = machine(cases, name)
     said = recheck(ir, {"proved": {prop: {"k": 1}}}, Again)
     assert "a bug of refute" in said and what in said
+
+
+def test_that_a_step_can_be_taken_is_said_by_guards(cases: ModuleType) -> None:
+    ends = can_move(machine(cases, "Ends", Who=2))
+    assert ends is not None
+    walk = Meaning(machine(cases, "Ends", Who=2))
+    (start,) = walk.starts()
+    assert walk.holds(ends, start)
+    nobody = World(((False, False),), ())
+    assert walk.holds(ends, nobody)  # it may stop there
+    blocked = dataclasses.replace(walk.ir, properties=())
+    without = can_move(blocked)
+    assert without is not None and not walk.holds(without, nobody)
+    assert can_move(machine(cases, "Stuck")) is None  # it chooses after a write
+    assert can_move(machine(cases, "Lights")) is None  # always, as there is no guard

@@ -13,11 +13,13 @@ from collections.abc import Mapping, Sequence
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR, Property
+from refute.specs.machine.statement import DEADLOCK_FREE
 from refute.specs.machine.types import pack
 from refute.verifiers.symbolic.bounded import Bounded
 from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.goals import Goals
 from refute.verifiers.symbolic.induction import Induction
+from refute.verifiers.symbolic.moving import can_move, unused
 from refute.verifiers.symbolic.solving import Queries
 from refute.verifiers.symbolic.strengthening import Strengthened, Strengthening
 from refute.verifiers.symbolic.telling import told_induction
@@ -54,8 +56,9 @@ class Proof:
         try:
             now = time.monotonic()
             self._own(now + OWN_SHARE * (self.until - now))
-            if self._open_invariants():
-                self._strengthen()
+            moving = self._moving()
+            if self._open_invariants() or moving:
+                self._strengthen(moving)
         except Outside as reason:
             self.stopped = f"outside what formulas say here: {reason}"
 
@@ -85,7 +88,14 @@ class Proof:
             return []
         return [p for p in self.ir.of_kind("invariant") if p.name not in self.induction.proved]
 
-    def _strengthen(self) -> None:
+    def _moving(self) -> list[Property]:
+        """That some step can be taken, where no deadlock is claimed and not proved yet."""
+        if self.induction is None or self.stopped or DEADLOCK_FREE not in self.induction.left:
+            return []
+        found = can_move(self.ir)
+        return [] if found is None else [found]
+
+    def _strengthen(self, moving: Sequence[Property]) -> None:
         """Lemmas for the invariants that are left, and the induction again with them."""
         small = [MachineIR.from_plain(data) for data in self.order["small"]]
         seconds = LEMMA_SHARE * (self.until - time.monotonic())
@@ -93,12 +103,14 @@ class Proof:
             return
         self.doing = "sampling small sizes"
         self.found = Strengthening(self.ir, small, seconds, self._tell).run(
-            self.ir.of_kind("invariant")
+            (*self.ir.of_kind("invariant"), *moving)
         )
         if self.found.proved:
-            names = [f"lemma_{n}" for n in range(1, len(self.found.lemmas) + 1)]
+            count = len(self.found.lemmas)
+            names = [unused(f"lemma_{n}", self.ir) for n in range(1, count + 1)]
             pairs = zip(self.found.lemmas, names, strict=True)
-            self.lemmas = tuple(lemma.as_property(name) for lemma, name in pairs)
+            own = tuple(p for p in moving if p.name in self.found.proved)
+            self.lemmas = (*(lemma.as_property(name) for lemma, name in pairs), *own)
             self.texts = _texts(self.lemmas)
             self._own(self.until)
 
