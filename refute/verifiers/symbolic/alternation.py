@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from refute.specs.machine import types as t
-from refute.specs.machine.ir import Expr, MachineIR, Param
+from refute.specs.machine.ir import Expr, MachineIR
 from refute.verifiers.symbolic.clauses import Clause
 from refute.verifiers.symbolic.rewriting import atoms_in, is_sort
 
@@ -47,11 +47,6 @@ def goes_round(edges: Edges) -> bool:
             return True
         left = fewer
     return False
-
-
-def params_of(params: Iterable[Param]) -> frozenset[str]:
-    """The Sorts of parameters."""
-    return _sorts(p.type for p in params)
 
 
 def _sorts(kinds: Iterable[t.Type]) -> frozenset[str]:

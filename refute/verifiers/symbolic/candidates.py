@@ -14,7 +14,7 @@ for enumerating small quantified clauses; Ivy's relations are the first kind.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from refute.specs.machine import types as t
 from refute.specs.machine.ir import Expr, MachineIR, Param
@@ -262,8 +262,7 @@ def _settled(condition: Expr) -> bool:
         same_sort = condition.op == "==" and left.op == right.op == "local"
         if left == right or same_sort:  # different variables have different values
             return True
-    asked: Iterable[Expr] = nodes(condition)
-    return not any(n.op in ("read", "next", "local") for n in asked)
+    return not any(n.op in ("read", "next", "local") for n in nodes(condition))
 
 
 def _numbers(ir: MachineIR) -> tuple[int, ...]:
@@ -279,8 +278,3 @@ def _numbers(ir: MachineIR) -> tuple[int, ...]:
 def _all_conditions(ir: MachineIR) -> Iterator[Expr]:
     yield from mined(ir)
     yield from (p.predicate for p in ir.properties)
-
-
-def renamed(condition: Expr, names: Mapping[str, Param]) -> Expr:
-    """The condition about other variables."""
-    return substituted(condition, {old: _local(new) for old, new in names.items()})
