@@ -57,7 +57,7 @@ MOST_STATEMENTS, LONGEST = 8, 130
 
 @pytest.fixture
 def judged(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
-    """What the gate says of a patch on a branch of a repository made from the example."""
+    """What the gate says of patches on a branch of a repository made from the example."""
     tree = tmp_path / "repository"
     leave_out = shutil.ignore_patterns("__pycache__", ".refute", "generate.py")
     shutil.copytree(EXAMPLE, tree, ignore=leave_out)
@@ -72,7 +72,7 @@ def judged(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
     git("add", "--all")
     git("commit", "--quiet", "--message", "base")
     git("switch", "--quiet", "--create", "change")
-    git("apply", "--index", f"changes/{request.param}.patch")
+    git("apply", "--index", *(f"changes/{name}.patch" for name in request.param))
     git("commit", "--quiet", "--message", "change")
     yield gate(tree, base="main", budget=Budget(cases=120, cpu_s=600, wall_s=600))
 
@@ -81,7 +81,9 @@ def test_every_patch_is_judged() -> None:
     assert {path.stem for path in CHANGES.glob("*.patch")} == {*WRONG, *RIGHT}
 
 
-@pytest.mark.parametrize(("judged", "name"), [(n, n) for n in WRONG], indirect=["judged"])
+@pytest.mark.parametrize(
+    ("judged", "name"), [((n,), n) for n in WRONG], ids=WRONG, indirect=["judged"]
+)
 def test_a_wrong_change_is_refuted_with_a_reduced_query(judged: Run, name: str) -> None:
     assert (judged.decision, judged.exit_code) == ("refuted", 1)
     broken = {r.claim.name: w for r in judged.results if (w := r.evidence.witness) is not None}
@@ -94,8 +96,9 @@ def test_a_wrong_change_is_refuted_with_a_reduced_query(judged: Run, name: str) 
         assert len(steps[-1]) <= LONGEST
 
 
-@pytest.mark.parametrize("judged", RIGHT, indirect=True)
-def test_a_right_change_is_accepted(judged: Run) -> None:
+@pytest.mark.parametrize("judged", [RIGHT], indirect=True)
+def test_right_changes_are_accepted(judged: Run) -> None:
+    """In one change: it is accepted only when each of them is, and every unit is knocked out."""
     assert judged.reasons == ()
     assert (judged.decision, judged.exit_code) == ("accepted", 0)
     assert all(line.status == "covered" for line in judged.coverage)
