@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 
 from refute.specs.machine.frontend import FrontEnd
-from refute.specs.machine.ir import MachineIR, Property
+from refute.specs.machine.ir import Expr, MachineIR, Property
 from refute.specs.machine.meaning import Meaning, World
+from refute.specs.machine.types import Bool
+from refute.specs.machine.values import members, pack_value
+from refute.verifiers.symbolic.canonical import alike
 from refute.verifiers.symbolic.findings import parts_of
 from refute.verifiers.symbolic.moving import can_move
 from refute.verifiers.symbolic.rechecking import Recheck
@@ -196,3 +199,14 @@ def test_that_a_step_can_be_taken_is_said_by_guards(cases: ModuleType) -> None:
     assert without is not None and not walk.holds(without, nobody)
     assert can_move(machine(cases, "Stuck")) is None  # it chooses after a write
     assert can_move(machine(cases, "Lights")) is None  # always, as there is no guard
+
+
+def test_a_start_that_names_a_member_tells_it_apart(cases: ModuleType) -> None:
+    ir = machine(cases, "Ends", Who=3)
+    who = ir.actions[0].params[0].type
+    named = Expr("const", who, (), pack_value(members(who)[1]))  # type: ignore[arg-type]
+    entry = Expr("index", Bool(), (Expr("read", ir.variables[0].type, (), "there"), named))
+    start = dataclasses.replace(ir.variables[0], initial=(), start=entry)
+    told = alike(dataclasses.replace(ir, variables=(start,)))
+    assert [len(group) for group in alike(ir).classes] == [3]
+    assert [len(group) for group in told.classes] == [2] or not told.classes

@@ -14,8 +14,7 @@ from typing import Any
 import z3
 
 from refute.frozen import frozen
-from refute.specs.machine.symmetry import symmetry_of
-from refute.verifiers.symbolic.canonical import Canonical, names_matter
+from refute.verifiers.symbolic.canonical import Canonical, alike, names_matter
 from refute.verifiers.symbolic.folding import Term, all_of, implies, not_
 from refute.verifiers.symbolic.goals import Goal, Goals, switched
 from refute.verifiers.symbolic.reading import true_in
@@ -56,7 +55,7 @@ class Bounded:
         self.vacuous = False
         self.found: dict[str, Found] = {}
         self.path = Path(encoding, queries, encoding.start("s0"), "s")
-        self.symmetry = symmetry_of(encoding.ir)
+        self.symmetry = alike(encoding.ir)
         self._canonical: Canonical | None = None
         self._apart: frozenset[str] = frozenset()
         if self.symmetry.classes and not self.symmetry.lazy:

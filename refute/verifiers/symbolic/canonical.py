@@ -27,6 +27,13 @@ from refute.verifiers.symbolic.unrolling import Move
 BOOL = t.Bool()
 
 
+def alike(ir: MachineIR) -> Symmetry:
+    """Which members may be exchanged; predicates of starts, which only formulas take, included."""
+    starts = ((v.name, v.start) for v in ir.variables)
+    asked = tuple(Property(n, "initial", (), s) for n, s in starts if s is not None)
+    return symmetry_of(dataclasses.replace(ir, properties=(*ir.properties, *asked)))
+
+
 def names_matter(ir: MachineIR, symmetry: Symmetry) -> frozenset[str]:
     """The refinements that may be broken by a behaviour and not by the same with other names.
 
@@ -38,11 +45,11 @@ def names_matter(ir: MachineIR, symmetry: Symmetry) -> frozenset[str]:
 def _nameless(ir: MachineIR, refinement: Refinement, symmetry: Symmetry) -> bool:
     mapped = tuple(Expr("==", BOOL, (e, e)) for e in refinement.mapping)
     same = Property(refinement.name, "invariant", (), Expr("and", BOOL, mapped))
-    seen = symmetry_of(dataclasses.replace(ir, properties=(*ir.properties, same)))
-    above = symmetry_of(refinement.abstract)
+    seen = alike(dataclasses.replace(ir, properties=(*ir.properties, same)))
+    above = alike(refinement.abstract)
     used = {a.name for v in refinement.abstract.variables for a in atoms_in(v.type)}
-    alike = all(g in above.classes for g in symmetry.classes if g[0].kind in used)
-    return seen.classes == symmetry.classes and alike and not seen.lazy and not above.lazy
+    kept = all(g in above.classes for g in symmetry.classes if g[0].kind in used)
+    return seen.classes == symmetry.classes and kept and not seen.lazy and not above.lazy
 
 
 class Canonical:
