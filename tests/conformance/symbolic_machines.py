@@ -7,21 +7,27 @@ formulas are built. Models are enumerated by blocking what was found, until ther
 from __future__ import annotations
 
 import contextlib
+import itertools
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from types import FrameType
 from typing import Any
 
 import z3
 
+from refute.specs.machine import types as t
 from refute.specs.machine.ir import STEP_KINDS, Action, MachineIR
-from refute.specs.machine.values import Value
+from refute.specs.machine.values import Value, domain
 from refute.verifiers.model.compiled import Choices, Instance, State
 from refute.verifiers.model.search import Search
 from refute.verifiers.symbolic.comparing import equal
+from refute.verifiers.symbolic.decoding import Decoding, closed
 from refute.verifiers.symbolic.enabling import moves
-from refute.verifiers.symbolic.folding import all_of, not_, term_of
-from refute.verifiers.symbolic.forms import Outside
-from refute.verifiers.symbolic.reading import state_in, taken_in, true_in
+from refute.verifiers.symbolic.flattening import flattened
+from refute.verifiers.symbolic.folding import all_of, iff, not_, term_of
+from refute.verifiers.symbolic.forms import OpenMap, OpenSet, Outside
+from refute.verifiers.symbolic.reading import state_in, taken_in
+from refute.verifiers.symbolic.rewriting import sorts_of
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.world import Judged, Step, World
 
@@ -39,11 +45,15 @@ class TooMany(Exception):
 def limited(cpu_s: float) -> Iterator[None]:
     """Raise TooMany from what takes so long."""
 
-    def late(*_: Any) -> None:
+    def late(_: int, frame: FrameType | None) -> None:
+        while frame is not None:  # Python swallows what is raised where an object is deleted
+            if frame.f_code.co_name == "__del__":
+                return
+            frame = frame.f_back
         raise TooMany
 
     before = signal.signal(signal.SIGVTALRM, late)
-    signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s)
+    signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s, 0.1)
     try:
         yield
     finally:
@@ -66,11 +76,16 @@ def outcomes(instance: Instance, state: State) -> Iterator[tuple[State | None, t
 
 
 class Asking:
-    """One machine in both engines."""
+    """One machine in both engines. wide: what is encoded, where that is of any size."""
 
-    def __init__(self, ir: MachineIR) -> None:
+    def __init__(self, ir: MachineIR, wide: MachineIR | None = None) -> None:
         self.ir = ir
-        self.encoding = Encoding(ir)
+        self.encoding = Encoding(wide or ir)
+        self.parts = flattened(ir)
+        hidden = {v.name for v in self.encoding.flat.variables if v.hidden}
+        self.loose = {n for n in hidden if wide and not n.endswith("@place")}
+        self.universe = {n: _members(k, sorts_of(ir)[n]) for n, k in _open(wide or ir).items()}
+        self.whole = [fact for n, k in _open(wide or ir).items() for fact in self._only(n, k)]
         self.names = list(self.encoding.kinds)
         self.search = Search(ir)
         self.world: World | None = None
@@ -78,16 +93,42 @@ class Asking:
             self.world = self.encoding.arbitrary("s")
         self.known: dict[Any, Any] = {}
 
+    def seen(self, row: Row) -> Row:
+        """What of a state is compared: a member of an open Sort that nobody reads may be any."""
+        return {n: v for n, v in row.items() if n not in self.loose}
+
     def row(self, state: State) -> Row:
         """A state of the plain engine by the encoding's variables."""
-        return self.encoding.parts.values(state)
+        return self.parts.values(state)
+
+    def _only(self, name: str, kind: t.Atoms) -> Iterator[Any]:
+        """That a Sort has these members, in this order, and no others."""
+        members = self.universe[name]
+        some = z3.Const(f"{name}?", members[0].sort())
+        yield z3.ForAll([some], z3.Or([some == member for member in members]))
+        yield z3.Distinct(*members)
+        if kind.kind == t.OPEN_ORDERED:
+            less = z3.Function(f"{name}<", some.sort(), some.sort(), z3.BoolSort())
+            yield from (less(a, b) for a, b in itertools.pairwise(members))
+
+    def same(self, sym: Any, value: Value) -> Any:
+        """Whether a symbolic value is a known one, for all members of open Sorts by name."""
+        lifted = Decoding(None, self.universe).lifted
+        if type(sym) is OpenMap:
+            keys = domain(closed(sym.kind.key, self.universe))
+            pairs = zip(keys, value, strict=True)
+            return all_of(self.same(sym.read(lifted(k)), v) for k, v in pairs)
+        if type(sym) is OpenSet:
+            every = domain(closed(sym.elem, self.universe))
+            return all_of(iff(sym.has(lifted(e)), e in value) for e in every)
+        return equal(sym, lifted(value) if self.universe else value)
 
     def before(self, row: Row) -> tuple[World, list[Any]]:
         """The state as the encoding has it, and what fixes it."""
         if self.world is None:
             return World(row), []
-        same = [equal(self.world.values[n], v) for n, v in row.items()]
-        return self.world, [*self.world.facts, *map(term_of, same)]
+        same = [self.same(self.world.values[n], v) for n, v in row.items()]
+        return self.world, [*self.whole, *self.world.facts, *map(term_of, same)]
 
     def asked(self, what: Any, make: Any) -> Any:
         """A formula, built once where the state is unknown."""
@@ -96,6 +137,14 @@ class Asking:
         if what not in self.known:
             self.known[what] = make()
         return self.known[what]
+
+
+def _open(ir: MachineIR) -> dict[str, t.Atoms]:
+    return {n: k for n, k in sorts_of(ir).items() if k.kind in (t.OPEN, t.OPEN_ORDERED)}
+
+
+def _members(kind: t.Atoms, small: t.Atoms) -> list[Any]:
+    return [z3.Const(f"{kind.name}:{m}", z3.DeclareSort(kind.name)) for m in small.members]
 
 
 def solver_of(given: list[Any]) -> Any:
@@ -126,7 +175,9 @@ def models(given: list[Any], block: Any) -> Iterator[Any]:
     raise TooMany
 
 
-def difference(ir: MachineIR, states: int, cpu_s: float = 2.0) -> tuple[int, str]:
+def difference(
+    ir: MachineIR, states: int, cpu_s: float = 2.0, wide: MachineIR | None = None
+) -> tuple[int, str]:
     """How many states were compared, so many at most, and where the encoding and the plain engine
     differ in them; "" if nowhere.
 
@@ -134,7 +185,7 @@ def difference(ir: MachineIR, states: int, cpu_s: float = 2.0) -> tuple[int, str
     """
     compared = 0
     with contextlib.suppress(TooMany), limited(cpu_s):
-        asking = Asking(ir)
+        asking = Asking(ir, wide)
         found = _starts(asking)
         search = asking.search
         while not found and search.at < min(len(search.states), states):
@@ -151,12 +202,14 @@ def _starts(asking: Asking) -> str:
     world = encoding.start("first")
 
     def block(model: Any) -> Any:
-        row = state_in(model, world, encoding.kinds)
-        return not_(all_of(equal(world.values[n], v) for n, v in row.items()))
+        row = asking.seen(state_in(model, world, encoding.kinds, asking.universe))
+        return not_(all_of(asking.same(world.values[n], v) for n, v in row.items()))
 
     ours = [asking.row(s) for s in _every_start(asking.search)]
-    found = [state_in(m, world, encoding.kinds) for m in models(list(world.facts), block)]
-    return "" if _same(ours, found) else "starts"
+    given = [*asking.whole, *world.facts]
+    kinds, universe = encoding.kinds, asking.universe
+    found = [state_in(m, world, kinds, universe) for m in models(given, block)]
+    return "" if _same(*(map(asking.seen, rows) for rows in (ours, found))) else "starts"
 
 
 def _every_start(search: Search) -> Iterator[State]:
@@ -169,24 +222,25 @@ def _every_start(search: Search) -> Iterator[State]:
             continue
 
 
-def _same(left: list[Row], right: list[Row]) -> bool:
+def _same(left: Iterable[Row], right: Iterable[Row]) -> bool:
     return {tuple(r.items()) for r in left} == {tuple(r.items()) for r in right}
 
 
 def _state(asking: Asking, state: State) -> str:
     row = asking.row(state)
+    encoding = asking.encoding
     world, given = asking.before(row)
     afters: list[State] = []
-    for action in asking.encoding.flat.actions:
+    for action in encoding.flat.actions:
         own = [i for i in asking.search.machine.instances if i.name == action.name]
         ours: set[Outcome] = set()
         for instance in own:
             for after, choices in outcomes(instance, state):
-                behind = () if after is None else tuple(asking.row(after).values())
+                behind = () if after is None else tuple(asking.seen(asking.row(after)).values())
                 kind = "raises" if after is None else "to"
                 ours.add((kind, instance.params, choices, behind))
                 afters += [] if after is None else [after]
-        step = asking.asked(action.name, lambda a=action: asking.encoding.step(a, world, "t"))
+        step = asking.asked(action.name, lambda a=action: encoding.step(a, world, "t"))
         try:
             found = set(_outcomes(asking, action, step, given))
         except TooMany:
@@ -194,36 +248,43 @@ def _state(asking: Asking, state: State) -> str:
         wrong = _unequal(ours, found)
         if wrong:
             return f"{action.name}: {wrong} in {row}"
-        able = asking.asked(f"{action.name}?", lambda a=action: moves(asking.encoding, a, world))
-        if (model_of(solver_of([*given, term_of(able)])) is not None) != bool(ours):
-            return f"whether {action.name} can move in {row}"
+        with contextlib.suppress(Outside):
+            able = asking.asked(
+                f"{action.name}?", lambda a=action: moves(asking.encoding, a, world)
+            )
+            if (model_of(solver_of([*given, term_of(able)])) is not None) != bool(ours):
+                return f"whether {action.name} can move in {row}"
     return _properties(asking, state, afters[:6], world, given)
 
 
 def _outcomes(asking: Asking, action: Action, step: Step, given: list[Any]) -> Iterator[Outcome]:
     kinds = [p.type for p in action.params]
-    encoding = asking.encoding
 
     def block(model: Any) -> Any:
         return not_(all_of(_fixed(model)))
 
     def _fixed(model: Any) -> Iterator[Any]:
-        taken = taken_in(model, step, kinds)
+        taken = taken_in(model, step, kinds, asking.universe)
         for sym, value in zip(step.params, taken.params, strict=True):
-            yield equal(sym, value)
+            yield asking.same(sym, value)
         chosen = iter(taken.choices)
+        reading = Decoding(model, asking.universe)
         for choice in step.choices:
-            if true_in(model, choice.condition):
+            if reading.true(choice.condition):
                 yield choice.condition
-                yield equal(choice.value, next(chosen))
+                yield asking.same(choice.value, next(chosen))
             else:
                 yield not_(choice.condition)
 
     for kind, bit in (("to", step.enabled), ("raises", step.error)):
         for model in models([*given, *step.facts, term_of(bit)], block):
-            taken = taken_in(model, step, kinds)
-            after = state_in(model, step.after, encoding.kinds) if kind == "to" else {}
+            taken = taken_in(model, step, kinds, asking.universe)
+            after = _after(asking, model, step) if kind == "to" else {}
             yield kind, taken.params, taken.choices, tuple(after.values())
+
+
+def _after(asking: Asking, model: Any, step: Step) -> Row:
+    return asking.seen(state_in(model, step.after, asking.encoding.kinds, asking.universe))
 
 
 def _unequal(ours: set[Outcome], found: set[Outcome]) -> str:
@@ -246,7 +307,7 @@ def _properties(
     encoding = asking.encoding
     for predicate in asking.search.machine.predicates:
         prop = predicate.property
-        if prop.kind in ("weak", "strong"):
+        if prop.kind in ("weak", "strong") or (asking.universe and prop.kind in STEP_KINDS):
             continue
         rows = [()] if prop.kind not in STEP_KINDS else [(after,) for after in afters]
         for row in rows:
@@ -260,14 +321,15 @@ def _properties(
                 ours = str(bool(predicate.test(state, *row)))
             except Exception:
                 ours = "raises"
-            if not _agrees(judged, ours, given):
+            if not _agrees(asking, judged, ours, given):
                 return f"{prop.name} is {ours} in {asking.row(state)}"
     return ""
 
 
-def _agrees(judged: Judged, ours: str, given: list[Any]) -> bool:
+def _agrees(asking: Asking, judged: Judged, ours: str, given: list[Any]) -> bool:
     model = model_of(solver_of([*given, *judged.facts]))
-    true, error = true_in(model, judged.true), true_in(model, judged.error)
+    reading = Decoding(model, asking.universe)
+    true, error = reading.true(judged.true), reading.true(judged.error)
     if ours == "raises":
         return error
     return true and not error if ours == "True" else not true or error

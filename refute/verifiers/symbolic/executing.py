@@ -211,8 +211,8 @@ class Execution:
         return Way(condition, variables, kept)
 
     def _loop(self, stmt: For, way: Way) -> Ends:
-        source = self.value(stmt.source, way)
         try:
+            source = self.value(stmt.source, way)
             with self.context.under(way.condition):
                 rounds = items(source, stmt.source.type, self.context)
         except Outside:

@@ -1,8 +1,8 @@
 """A loop over a Sort of any size without rounds: each round writes at its own element.
 
 `for r in RM: if c(r): self.x[r] = e(r)` is `self.x = {r: e(r) if c(r) else self.x[r] for r in RM}`,
-whatever the order of the rounds, as long as no round reads what another one writes. So it is with
-sets that rounds add to, and with constants that some round writes. Any other loop is outside.
+whatever the order of the rounds, as long as no round reads what another one writes. Any other loop
+is outside.
 """
 
 from __future__ import annotations
@@ -75,20 +75,17 @@ class _Round:
         self.same = {loop.name, *(_copies(self.body, loop.name))}
         self.given: dict[str, Expr] = {loop.name: self.element}
         self.cells: dict[str, _Cell] = {}
-        self.whole: dict[str, Write] = {}
         self.tests: list[Stmt] = []
-        self.entries: dict[str, bool] = {}  # whether each variable is written at the element
+        self.written = {write.var for write in _writes(self.body)}
         for write in _writes(self.body):
-            entry = any(self._is_element(key) for key in write.path)
-            if self.entries.setdefault(write.var, entry) != entry:
-                raise self._outside(f"writes of two kinds to {write.var}", write.line)
+            if not any(map(self._is_element, write.path)):
+                raise self._outside(f"a write to {write.var} that rounds share", write.line)
         self._now(loop.source, loop.line)
 
     def statements(self) -> tuple[Stmt, ...]:
         """The tests and the writes of all rounds. Raises Outside."""
         self._body(self.body, TRUE)
         writes = [self._mapped(cell) for cell in self.cells.values()]
-        writes += self.whole.values()
         values, stores = [], []
         for at, write in enumerate(writes):
             name = f"{self.loop.name}#{at}"
@@ -114,10 +111,8 @@ class _Round:
                     self.tests.append(dataclasses.replace(stmt, condition=self._over("all", test)))
                 case If():
                     self._branches(stmt, condition)
-                case Write() if self.entries[stmt.var]:
-                    self._entry(stmt)
                 case Write():
-                    self._whole(stmt, condition)
+                    self._entry(stmt)
                 case _:
                     raise self._outside(_WORDS.get(type(stmt), "this statement"), stmt.line)
 
@@ -154,45 +149,10 @@ class _Round:
             raise self._outside(f"writes of {stmt.var} at two places", stmt.line)
         self.cells[stmt.var] = dataclasses.replace(cell, now=self._placed(cell.now, rest, value))
 
-    def _whole(self, stmt: Write, condition: Expr) -> None:
-        """A set that every round adds to, or takes from, or a constant that some round writes."""
-        path = tuple(self._fixed(key, stmt.line) for key in stmt.path)
-        place = self._read(stmt.var, path)
-        known = self.whole.get(stmt.var)
-        before = place if known is None else known.value
-        if stmt.value.op == "const":
-            if known is not None and known.value.args[1:2] != (stmt.value,):
-                raise self._outside(f"different values written to {stmt.var}", stmt.line)
-            value = _if(self._over("any", condition), stmt.value, before)
-        elif stmt.value.op in ("|", "diff") and self._as_read(stmt.value.args[0], path) == place:
-            if known is not None and known.value.op != stmt.value.op:
-                raise self._outside(f"adding to {stmt.var} and taking from it", stmt.line)
-            more = self._union(self._now(stmt.value.args[1], stmt.line), condition)
-            kind = t.join((before.type, stmt.value.type))
-            value = Expr(stmt.value.op, kind, (before, more))
-        else:
-            raise self._outside(f"a write of {stmt.var} that depends on others", stmt.line)
-        self.whole[stmt.var] = dataclasses.replace(stmt, path=path, value=value)
-
-    def _union(self, more: Expr, condition: Expr) -> Expr:
-        """The union of a set of each round."""
-        elem = element_type(more.type)
-        if more.op == "setof" and len(more.args) == 1:
-            inside = Expr("item", BOOL, more.args)
-        elif more.op == "set":
-            inside = more.args[0]
-        else:
-            name = f"{self.loop.name}#of"
-            item = Expr("item", BOOL, (Expr("local", elem, (), name),))
-            inside = Expr("for", BOOL, (more, item), name)
-        return Expr("set", t.SetOf(elem), (self._chain(_tested(condition, inside)),))
-
-    def _chain(self, inside: Expr) -> Expr:
-        return Expr("for", BOOL, (self.loop.source, inside), self.loop.name)
-
     def _over(self, word: str, test: Expr) -> Expr:
         """Whether the test is true of all rounds, or of any."""
-        return Expr(word, BOOL, (self._chain(Expr("item", BOOL, (test,))),))
+        item = Expr("item", BOOL, (test,))
+        return Expr(word, BOOL, (Expr("for", BOOL, (self.loop.source, item), self.loop.name),))
 
     def _mapped(self, cell: _Cell) -> Write:
         """The write of all entries of a variable."""
@@ -235,13 +195,6 @@ class _Round:
             found = Expr("index", found.type.value, (found, key))
         return found
 
-    def _as_read(self, expr: Expr, path: Sequence[Expr]) -> Expr:
-        """An expression that reads a variable, with its keys as they are here."""
-        keys = _keys(expr)
-        if keys is None or len(keys[1]) != len(path):
-            return expr
-        return self._read(keys[0], [self._now(k, self.loop.line) for k in keys[1]])
-
     def _fixed(self, key: Expr, line: int) -> Expr:
         """A key that is the same in every round. Raises Outside."""
         made = self._now(key, line)
@@ -257,7 +210,7 @@ class _Round:
                 raise self._outside("what an earlier round has left", line)
             return self.given.get(name, expr)
         found = _keys(expr)
-        if found is not None and found[0] in self.entries:
+        if found is not None and found[0] in self.written:
             return self._seen(*found, line)
         args = tuple(self._now(a, line) for a in expr.args)
         return Expr(expr.op, expr.type, args, expr.data)
@@ -265,7 +218,7 @@ class _Round:
     def _seen(self, var: str, keys: Sequence[Expr], line: int) -> Expr:
         """The entry of a written variable, which has to be the round's own."""
         keys = [self._now(k, line) for k in keys]
-        if not self.entries[var] or self.element not in keys:
+        if self.element not in keys:
             raise self._outside(f"a read of {var}, which other rounds write,", line)
         place = keys.index(self.element)
         cell = self.cells.get(var)
@@ -325,7 +278,3 @@ def _if(test: Expr, then: Expr, orelse: Expr) -> Expr:
     if test == TRUE or then == orelse:
         return then
     return Expr("if", t.join((then.type, orelse.type)), (test, then, orelse))
-
-
-def _tested(condition: Expr, inside: Expr) -> Expr:
-    return inside if condition == TRUE else Expr("if", BOOL, (condition, inside))
