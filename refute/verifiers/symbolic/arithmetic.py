@@ -38,7 +38,7 @@ from refute.verifiers.symbolic.forms import (
     is_known,
     parts_of,
 )
-from refute.verifiers.symbolic.merging import merge, select
+from refute.verifiers.symbolic.merging import MOST_NUMBERS, merge, select
 
 MOST_PAIRS = 1024  # of known operands that are worked out
 Numbers = list[tuple[Bit, int]]  # known ones, each with its condition
@@ -254,9 +254,12 @@ def best(items: Iterable[tuple[Bit, Sym]], largest: bool, ctx: Context) -> Sym:
 
 
 def summed(items: Iterable[tuple[Bit, Sym]], ctx: Context) -> Sym:
-    """The sum of the items that are there."""
+    """The sum of the items that are there; of very many one term, not every number it may be."""
+    found = [merge(bit, form, 0) for bit, form in items]
+    if len(found) > MOST_NUMBERS:
+        return z3.Sum([integer_of(form, ctx) for form in found])
     add = functools.partial(arithmetic, "+", ctx=ctx)
-    return functools.reduce(lambda total, pair: add(total, merge(pair[0], pair[1], 0)), items, 0)
+    return functools.reduce(add, found, 0)
 
 
 def integer_of(sym: Sym, ctx: Context) -> Term:

@@ -12,7 +12,16 @@ from refute.specs.machine.values import Value, domain, order
 from refute.verifiers.symbolic.arithmetic import less, numbers
 from refute.verifiers.symbolic.comparing import SETS, contains, equal, fits, is_number
 from refute.verifiers.symbolic.context import Context
-from refute.verifiers.symbolic.folding import Bit, and_, any_of, equals, not_, number_of, or_
+from refute.verifiers.symbolic.folding import (
+    Bit,
+    address,
+    and_,
+    any_of,
+    equals,
+    not_,
+    number_of,
+    or_,
+)
 from refute.verifiers.symbolic.forms import (
     OpenMap,
     OpenSet,
@@ -28,7 +37,7 @@ from refute.verifiers.symbolic.forms import (
 from refute.verifiers.symbolic.merging import choice, merge, select
 from refute.verifiers.symbolic.quantifying import is_open
 
-MOST_MISSING = 32  # elements that may each be missing from a list
+MOST_MISSING = 128  # elements that may each be missing from a list
 MOST_SORTED = 16  # unknown elements that are put in order
 
 Item = tuple[Bit, Sym]  # an element, and when it is there
@@ -148,15 +157,17 @@ def gathered(found: Sequence[Item]) -> Sym:
 def set_of(found: Sequence[Item]) -> Sym:
     """The set of the items that are there."""
     known: dict[Value, list[Bit]] = {}
-    others: list[Item] = []
+    others: dict[int, tuple[Sym, list[Bit]]] = {}  # one value in several places is one element
     for bit, form in found:
         values = expanded(form)
         if values is None:
-            others.append((bit, form))
+            key = address(form) if isinstance(form, z3.ExprRef) else id(form)
+            others.setdefault(key, (form, []))[1].append(bit)
             continue
         for test, value in values:
             known.setdefault(value, []).append(and_(bit, test))
-    return cells({value: any_of(bits) for value, bits in known.items()}, others)
+    rest = [(any_of(bits), form) for form, bits in others.values()]
+    return cells({value: any_of(bits) for value, bits in known.items()}, rest)
 
 
 def united(a: Sym, b: Sym) -> Sym:

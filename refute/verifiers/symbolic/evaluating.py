@@ -279,8 +279,7 @@ _SPECIAL: dict[str, Callable[[Expr, Env, Context], Sym]] = {
     "domain": _domain,
     "range": _range,
     "in": _in,
-    "toseq": _listed,
-    "sorted": _listed,
+    **dict.fromkeys(("toseq", "sorted", "len", "sum", "min", "max"), _listed),
     "toset": _toset,
     **dict.fromkeys(("any", "all", "set", "list", "total", "mapping"), _walked),
 }
