@@ -84,8 +84,6 @@ def compared(ir: MachineIR, depth: int = DEPTH, seconds: float = 4.0) -> Compare
     most = min(plain.complete, formulas.complete)
     # What formulas do not say, or not all of, and what they have proved.
     outside = job.goals.outside.keys() | job.goals.limited.keys()
-    if _no_longer_asked(job, plain):
-        outside |= {WELL_DEFINED}
     ours = {n: s for n, s in plain.steps.items() if s <= most and n not in outside}
     found = {n: s for n, s in formulas.steps.items() if s <= most}
     report = job.report()
@@ -97,13 +95,6 @@ def compared(ir: MachineIR, depth: int = DEPTH, seconds: float = 4.0) -> Compare
         late = {n: s for n, s in plain.steps.items() if s > report["depth"] + 1}
         wrong += [f"behaviours end after {report['depth']} steps, but {late}"] if late else []
     return Compared(most, len(found), len(report["proved"]), "; ".join(wrong))
-
-
-def _no_longer_asked(job: searching.Search, plain: Seen) -> bool:
-    """Whether a predicate raises by formulas that explicit search had decided before, and does not
-    ask again."""
-    found = None if job.bounded is None else job.bounded.found.get(WELL_DEFINED)
-    return found is not None and plain.steps.get(found.goal.predicate, WHOLE) <= found.length
 
 
 def _unequal(ours: Mapping[str, int], found: Mapping[str, int]) -> list[str]:

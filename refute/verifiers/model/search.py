@@ -16,6 +16,7 @@ from typing import Any
 
 from refute.frozen import frozen
 from refute.plain import Plain
+from refute.specs.machine.commuting import may_raise
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.naming import silent_steps
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
@@ -73,6 +74,7 @@ class Search:
         self.invariants, self.transitions = by_kind["invariant"], by_kind["transition"]
         self.reachables, self.terminals = by_kind["reachable"], by_kind["terminal"]
         self.constraints = self._kind("constraint")
+        self._risky = frozenset(p.name for p in ir.properties if may_raise(p.predicate, {}))
         self.observed = observing(self.machine)
         self.started = False  # all starting values were looked at
         self._starts = self.machine.initial_states()
@@ -190,16 +192,29 @@ class Search:
             self._judge(predicate, link, state)
         if inside:
             for predicate in self.reachables:
-                if predicate.property.name not in self.hits and self._true(predicate, link, state):
-                    self.hits[predicate.property.name] = self._hit(link, "it holds here", state)
+                self._look_for(predicate, link, state)
+
+    def _look_for(self, predicate: Predicate, link: Link, state: State) -> None:
+        name = predicate.property.name
+        is_open = self._is_open(name)
+        if (is_open or name in self._risky) and self._true(predicate, link, state) and is_open:
+            self._decide(name, self._hit(link, "it holds here", state))
+
+    def _is_open(self, name: str) -> bool:
+        return name not in self.hits
+
+    def _decide(self, name: str, hit: Hit) -> None:
+        self.hits[name] = hit
 
     def _judge(self, predicate: Predicate, link: Link, *states: State) -> None:
+        """Whether it is False here; one that is decided may still raise, for `well_defined`."""
         name = predicate.property.name
-        if name in self.hits:
+        is_open = self._is_open(name)
+        if not is_open and name not in self._risky:
             return
         try:
-            if not predicate.test(*states):
-                self.hits[name] = self._hit(link, f"{name} is False", states[-1])
+            if not predicate.test(*states) and is_open:
+                self._decide(name, self._hit(link, f"{name} is False", states[-1]))
         except Exception as error:
             self._raise(link, error, name, states[-1])
 
@@ -211,11 +226,17 @@ class Search:
             return False
 
     def _stuck(self, at: int, state: State) -> None:
-        if DEADLOCK_FREE in self.hits or self.machine.returned(state):
+        is_open = self._is_open(DEADLOCK_FREE)
+        risky = any(p.property.name in self._risky for p in self.terminals)
+        if not (is_open or risky) or self.machine.returned(state):
             return
-        link = self.links[at]
-        if not any(self._true(p, link, state) for p in self.terminals):
-            self.hits[DEADLOCK_FREE] = self._hit(link, "no step is enabled", state)
+        link = self._link(at)
+        if not any(self._true(p, link, state) for p in self.terminals) and is_open:
+            self._decide(DEADLOCK_FREE, self._hit(link, "no step is enabled", state))
+
+    def _link(self, at: int) -> Link:
+        """The step that led to a state that is kept."""
+        return self.links[at]
 
     def _raise(self, link: Link, error: Exception, predicate: str, state: State) -> None:
         if isinstance(error, MemoryError):

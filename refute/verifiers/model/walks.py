@@ -13,8 +13,8 @@ from typing import Any
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
-from refute.specs.machine.statement import DEADLOCK_FREE, WELL_DEFINED
-from refute.verifiers.model.compiled import Compiled, Predicate, State, StepRaised, expand
+from refute.specs.machine.statement import WELL_DEFINED
+from refute.verifiers.model.compiled import Compiled, State, StepRaised, expand
 from refute.verifiers.model.search import Hit, Link, Search
 
 _ALL = 2**64 - 1
@@ -90,9 +90,7 @@ class Walks(Search):
             for predicate in self.invariants:
                 self._judge(predicate, link, after)
             for predicate in self.reachables if inside else ():
-                name = predicate.property.name
-                if self._is_open(name) and self._true(predicate, link, after):
-                    self._decide(name, self._hit(link, "it holds here", after))
+                self._look_for(predicate, link, after)
             if not inside:
                 break
             self._way.append(after)
@@ -129,25 +127,11 @@ class Walks(Search):
         return name not in self.hits or len(self._links) < self._lengths.get(name, 0)
 
     def _decide(self, name: str, hit: Hit) -> None:
-        self.hits[name] = hit
+        super()._decide(name, hit)
         self._lengths[name] = len(self._links)
 
-    def _judge(self, predicate: Predicate, link: Link, *states: State) -> None:
-        name = predicate.property.name
-        if not self._is_open(name):
-            return
-        try:
-            if not predicate.test(*states):
-                self._decide(name, self._hit(link, f"{name} is False", states[-1]))
-        except Exception as error:
-            self._raise(link, error, name, states[-1])
-
-    def _stuck(self, at: int, state: State) -> None:
-        if not self._is_open(DEADLOCK_FREE) or self.machine.returned(state):
-            return
-        link = (at, -1, ())
-        if not any(self._true(p, link, state) for p in self.terminals):
-            self._decide(DEADLOCK_FREE, self._hit(link, "no step is enabled", state))
+    def _link(self, at: int) -> Link:
+        return (at, -1, ())
 
     def _raise(self, link: Link, error: Exception, predicate: str, state: State) -> None:
         known = None if self._is_open(WELL_DEFINED) else self.hits[WELL_DEFINED]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from refute.specs.machine.commuting import may_raise
 from refute.specs.machine.fairness import observed_moves
 from refute.specs.machine.ir import Action, MachineIR, Param, Process
 from refute.specs.machine.symmetry import Symmetry
@@ -131,6 +132,11 @@ def _constants(ir: MachineIR, layout: Layout, names: list[str]) -> list[str]:
     total = len(ir.properties)
     lines += [f"#define PROPERTIES {total}", f"#define WELL_DEFINED {total}"]
     lines.append(f"#define DEADLOCK {total + 1}")
+    risky = [at for at, p in enumerate(ir.properties) if may_raise(p.predicate, {})]
+    if any(ir.properties[at].kind == "terminal" for at in risky):
+        risky.append(total + 1)  # of a state without a step, the terminals are asked
+    tests = " || ".join(f"(k) == {at}" for at in risky)
+    lines.append(f"#define RISKY(k) ({tests or '0'})")
     for kind, name in _LISTS.items():
         found = "".join(f" X({at})" for at, p in enumerate(ir.properties) if p.kind == kind)
         lines.append(f"#define {name}(X){found}")

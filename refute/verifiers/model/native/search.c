@@ -296,6 +296,9 @@ static inline int open_for(const Thread *t, const Hit *hit)
     return walking && (t->at < hit->length || (t->at == hit->length && t->walk < hit->walk));
 }
 
+/* Whether a predicate is asked: one that is decided may still raise. */
+#define ASKED(k) (RISKY(k) || open_for(t, &hits[k]))
+
 /* Keep the states of a walk up to the one in hand, and give the number of the last. */
 static uint32_t kept_path(Thread *t)
 {
@@ -350,11 +353,12 @@ static inline void judge(Thread *t, const Pending *p, int inside)
 {
     const U *s = p->state;
     (void)t; (void)s; (void)inside;
-#define CHECK(k) if (open_for(t, &hits[k])) { int r = q##k(s, s); \
-    if (r < 0) raised_property(t, k, r, p); else if (!r) note(t, &hits[k], 0, p->parent, p->instance, s); }
+#define CHECK(k) if (ASKED(k)) { int r = q##k(s, s); \
+    if (r < 0) raised_property(t, k, r, p); \
+    else if (!r && open_for(t, &hits[k])) note(t, &hits[k], 0, p->parent, p->instance, s); }
     INVARIANTS(CHECK)
 #undef CHECK
-#define CHECK(k) if (inside && open_for(t, &hits[k]) && holds(t, k, q##k(s, s), p)) \
+#define CHECK(k) if (inside && ASKED(k) && holds(t, k, q##k(s, s), p) && open_for(t, &hits[k])) \
     note(t, &hits[k], 0, p->parent, p->instance, s);
     REACHABLES(CHECK)
 #undef CHECK
@@ -407,10 +411,10 @@ static inline void wait_for(Thread *t, const U *w, uint32_t parent, U instance)
 static inline void judge_step(Thread *t, const U *s, const U *w, U instance)
 {
     (void)t; (void)s; (void)w; (void)instance;
-#define CHECK(k) if (open_for(t, &hits[k])) { int r = q##k(s, w); if (r != 1) { \
+#define CHECK(k) if (ASKED(k)) { int r = q##k(s, w); if (r != 1) { \
     Pending p = {.parent = t->at, .instance = instance}; memcpy(p.state, w, 8 * W); \
     if (r < 0) { drain(t); raised_property(t, k, r, &p); } \
-    else note(t, &hits[k], 0, t->at, instance, w); } }
+    else if (open_for(t, &hits[k])) note(t, &hits[k], 0, t->at, instance, w); } }
     TRANSITIONS(CHECK)
 #undef CHECK
 }
@@ -419,10 +423,10 @@ static inline void judge_step(Thread *t, const U *s, const U *w, U instance)
 static inline void judge_crash(Thread *t, const U *w, U instance)
 {
     (void)t; (void)w; (void)instance;
-#define CHECK(k, own) if ((own) && open_for(t, &hits[k])) { int r = q##k(w, w); if (r != 1) { \
+#define CHECK(k, own) if ((own) && ASKED(k)) { int r = q##k(w, w); if (r != 1) { \
     Pending p = {.parent = t->at, .instance = instance}; memcpy(p.state, w, 8 * W); \
     if (r < 0) { drain(t); raised_property(t, k, r, &p); } \
-    else note(t, &hits[k], 0, t->at, instance, w); } }
+    else if (open_for(t, &hits[k])) note(t, &hits[k], 0, t->at, instance, w); } }
     OBSERVED(CHECK)
 #undef CHECK
 }
@@ -461,7 +465,7 @@ static void raised_step(Thread *t, const U *s, U instance)
 
 static void stuck(Thread *t, const U *s)
 {
-    if (!open_for(t, &hits[DEADLOCK]) || returned(s)) return;
+    if (!ASKED(DEADLOCK) || returned(s)) return;
     drain(t);
     Pending p = {.parent = t->at, .instance = NOBODY};
     memcpy(p.state, s, 8 * W);
@@ -469,7 +473,7 @@ static void stuck(Thread *t, const U *s)
 #define CHECK(k) may = may || holds(t, k, q##k(s, s), &p);
     TERMINALS(CHECK)
 #undef CHECK
-    if (!may) note(t, &hits[DEADLOCK], 0, t->at, NOBODY, s);
+    if (!may && open_for(t, &hits[DEADLOCK])) note(t, &hits[DEADLOCK], 0, t->at, NOBODY, s);
 }
 
 static int next_chunk(Thread *t)
