@@ -36,7 +36,7 @@ class Bounded:
     """The search, a depth at a time. depth: the deepest one that was searched, -1 for none.
 
     stopped: why it cannot go on. ended: no behaviour is longer than `depth` steps. vacuous: there
-    is no initial state. told: called with a word on what is being done.
+    is no initial state within the constraint. told: called with a word on what is being done.
     """
 
     def __init__(
@@ -98,8 +98,22 @@ class Bounded:
         assumed = [] if self._canonical is None else [self._canonical.literal]
         self._decide(depth, [n for n in self.goals.names if n not in apart], assumed, until)
         self._decide(depth, [n for n in self.goals.names if n in apart], [], until)
+        if depth == 0 and not self.stopped:
+            self._begin(until)
         if not self.stopped:
             self.depth = depth
+
+    def _begin(self, until: float) -> None:
+        """Whether some start is within the constraint; those outside of it were judged."""
+        inside = self.path.encoding.admitted(self.path.last)
+        if inside.holds is True:
+            return
+        literal = z3.FreshBool("inside")
+        self.queries.add(*inside.facts, implies(literal, inside.holds))
+        answer = self.queries.ask([literal], until - time.monotonic())
+        self.vacuous = answer.said == "unsat"
+        if answer.said == "unknown":
+            self.stopped = f"whether there is a start within the constraint: {answer.why}"
 
     def _decide(
         self, depth: int, names: Sequence[str], assumed: Sequence[Term], until: float

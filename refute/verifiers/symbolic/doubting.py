@@ -47,7 +47,12 @@ def doubt(
     until = time.monotonic() + SHARE * float(order["wall_s"])
     drawn = random.Random(int(order["seed"]))
     meaning = Meaning(ir)
-    starts = list(itertools.islice(meaning.starts(), MOST_WAYS))
+    try:
+        starts = list(itertools.islice(meaning.starts(), MOST_WAYS))
+    except Exception as error:  # formulas say that nothing raises there
+        return f"{WRONG}: about the starts, {type(error).__name__}: {error}"
+    if not starts:
+        return f"{WRONG}: it has no start"
     compared |= {"runs": 0, "states": 0}
     seen: list[World] = []
     for _ in range(RUNS):

@@ -29,8 +29,8 @@ from refute.verifiers.symbolic.findings import (
     NAME,
     VERSION,
     Solved,
+    asked_of,
     finding,
-    parts_of,
     with_ways,
 )
 from refute.verifiers.symbolic.repeating import recheck
@@ -105,8 +105,7 @@ class Symbolic:
         self, ir: MachineIR, claims: Sequence[Claim], errand: Errand, clock: Clock
     ) -> Solved:
         data = ir.to_plain()
-        props = [str(claim.statement.params["prop"]) for claim in claims]
-        asked = tuple(dict.fromkeys(name for prop in props for name in parts_of(prop, ir)))
+        asked = asked_of(claims, ir)
         proofs = all(claim.need.grade is Verdict.PROVED for claim in claims)
         order = self.order(asked, clock.left * SEARCH_SHARE, proofs)
         report = self.report(errand, data, order)

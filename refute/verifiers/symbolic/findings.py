@@ -16,7 +16,7 @@ from refute.frozen import frozen
 from refute.plain import Plain
 from refute.replay import Counterexample, Step
 from refute.specs.machine.ir import MachineIR
-from refute.specs.machine.statement import ALL, ALL_FIRE
+from refute.specs.machine.statement import ALL, ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.specs.machine.types import ANY
 from refute.verifiers.model.stating import expected, misstated
 
@@ -24,7 +24,9 @@ NAME = "symbolic (Z3)"
 VERSION = "1"
 TRUSTED = "that Z3 is right: two of its solvers, each in a process of its own, agree"
 REPEATED = "that Z3 is right: asked again in another process, from scratch, it says the same"
+VACUOUS = "vacuous: the machine has no initial state within its constraint"
 NOT_SHOWN = "not reached"
+NOTHING_BEYOND = "nothing is known beyond that; see well_defined"
 
 Report = Mapping[str, Plain]
 
@@ -64,6 +66,8 @@ def finding(claim: Claim, solved: Solved) -> Finding:
         return made(solved, Verdict.UNKNOWN, why, cases)
     if cases:
         return made(solved, Verdict.UNKNOWN, "a trace breaks it", cases)
+    if solved.report.get("vacuous"):
+        return made(solved, Verdict.UNKNOWN, VACUOUS)
     parts = parts_of(prop, solved.ir)
     if all(name in proved(solved) for name in parts):
         return _proved(parts, solved)
@@ -77,15 +81,23 @@ def parts_of(prop: str, ir: MachineIR) -> tuple[str, ...]:
     kinds = ("invariant", "transition", "observe", "reachable")
     found = [p.name for kind in kinds for p in ir.of_kind(kind)]
     found += [*(p.name for p in ir.temporals), *(p.name for p in ir.refinements)]
-    return (*found, "deadlock-free", "well_defined", ALL_FIRE)
+    return (*found, DEADLOCK_FREE, WELL_DEFINED, ALL_FIRE)
+
+
+def asked_of(claims: Sequence[Claim], ir: MachineIR) -> list[str]:
+    """All properties that claims are about, and whether anything raises: proofs lean on that."""
+    parts = [n for c in claims for n in parts_of(str(c.statement.params["prop"]), ir)]
+    return list(dict.fromkeys((*parts, *([WELL_DEFINED] if parts else []))))
 
 
 def proved(solved: Solved) -> Mapping[str, Plain]:
-    """What was proved, and repeated by a fresh solver."""
+    """What was proved, and repeated by a fresh solver; nothing where something may raise."""
     if not solved.recheck or solved.recheck.get("said") or solved.recheck.get("stopped"):
         return {}
     limited = solved.report.get("limited", {})  # more is claimed than formulas say
     names = [name for name in solved.recheck["props"] if name not in limited]
+    if WELL_DEFINED not in names or solved.report.get("vacuous"):
+        return {}
     return {name: solved.report["proved"][name] for name in names}
 
 
@@ -196,8 +208,9 @@ def _leaning(name: str, known: Mapping[str, Plain], solved: Solved) -> str:
 def _searched(parts: Sequence[str], solved: Solved) -> Finding:
     """SURVIVED up to a depth where one was searched, else UNKNOWN."""
     report = solved.report
-    if report.get("vacuous"):
-        return made(solved, Verdict.UNKNOWN, "vacuous: the machine has no initial state")
+    beyond = _beyond(solved)
+    if beyond and set(parts) != {WELL_DEFINED}:
+        return made(solved, Verdict.UNKNOWN, beyond)
     why = [_why_open(name, solved) for name in parts if name not in proved(solved)]
     notes = [block for name in parts for block in _lines(name, solved)]
     depth = int(report.get("depth", -1))
@@ -226,6 +239,8 @@ def _why_open(name: str, solved: Solved) -> str:
     for kind in ("parted", "outside", "limited"):
         if name in report.get(kind, {}):
             return str(report[kind][name])
+    if name in report.get("proved", {}) and WELL_DEFINED not in report["proved"]:
+        return f"it is kept where nothing raises, but {_may_raise(report)}; see well_defined"
     if name in report.get("proved", {}):
         again = solved.recheck.get("stopped") or solved.recheck.get("said") or "its time ended"
         return f"a proof was found and not confirmed: {again}"
@@ -239,8 +254,34 @@ def _why_open(name: str, solved: Solved) -> str:
     return "; ".join(said)
 
 
+def _beyond(solved: Solved) -> str:
+    """Why nothing is said of properties without a trace: what lies behind a step that raises."""
+    report = solved.report
+    hit = report.get("hits", {}).get(WELL_DEFINED)
+    if hit:
+        case, steps = hit["case"], hit["steps"]
+        what = str(case.get("predicate", "")) or str(steps[-1]["text"])
+        return f"{what} raises or leaves a type's range, and {NOTHING_BEYOND}"
+    for kind in ("parted", "outside", "limited"):
+        why = report.get(kind, {}).get(WELL_DEFINED)
+        if why:
+            return f"what may raise is not known, and {NOTHING_BEYOND}: {why}"
+    return ""
+
+
+def _may_raise(report: Report) -> str:
+    """That `well_defined` is not proved, with the step or predicate that it fails at."""
+    told = report.get("inductions", {}).get(WELL_DEFINED)
+    if not told:
+        return "it is not proved that nothing does"
+    last = f"{told['steps'][-1]} " if told["why"] == "raises" else ""
+    return f"not proved is that nothing does: from some state, reached or not, {last}{told['why']}"
+
+
 def _not_shown(prop: str, solved: Solved) -> str:
     report = solved.report
+    if report.get("vacuous"):
+        return VACUOUS
     known = {**report.get("outside", {}), **report.get("parted", {})}
     silent = ", ".join(report.get("silent", ()))
     what = f"never taken: {silent}" if prop == ALL_FIRE else f"{prop} holds in no state"

@@ -17,7 +17,6 @@ from refute.specs.machine.ir import CRASH, MachineIR, Property, Refinement
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.specs.machine.values import unpack_value
 from refute.verifiers.model.guarded import guarded
-from refute.verifiers.model.native.sizes import may_raise
 from refute.verifiers.symbolic.comparing import equal
 from refute.verifiers.symbolic.enabling import moves
 from refute.verifiers.symbolic.folding import Bit, Term, and_, any_of, implies, not_
@@ -110,8 +109,6 @@ class Goals:
         if prop == DEADLOCK_FREE:
             return {prop: self._stuck}
         if prop == WELL_DEFINED:
-            if any(may_raise(p.predicate) for p in self.ir.of_kind("initial")):
-                self.limited[prop] = "whether an @initial raises is judged by explicit search"
             return {prop: self._raising}
         if prop == ALL_FIRE:
             names = [*(a.name for a in self.ir.actions), *(p.name for p in self.ir.processes)]
@@ -191,6 +188,8 @@ class Goals:
         """What a predicate says where explicit search asks it."""
         if prop.kind in JUDGED:
             judged = path.encoding.holds(prop, path.last)
+            if judged.error is False:
+                return judged
             return judged._replace(error=and_(judged.error, self._asks(path, prop.kind)))
         if not path.moves or prop.kind not in ("transition", "observe"):
             return None

@@ -13,14 +13,17 @@ from collections.abc import Mapping, Sequence
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR, Property
-from refute.specs.machine.statement import DEADLOCK_FREE
+from refute.specs.machine.statement import DEADLOCK_FREE, WELL_DEFINED
 from refute.specs.machine.types import pack
-from refute.verifiers.symbolic.bounded import Bounded
+from refute.verifiers.symbolic.bounded import Bounded, Found
 from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.goals import Goals
 from refute.verifiers.symbolic.induction import Induction
 from refute.verifiers.symbolic.moving import can_move, unused
+from refute.verifiers.symbolic.reading import universe_of
+from refute.verifiers.symbolic.rewriting import sorts_of
 from refute.verifiers.symbolic.solving import Queries
+from refute.verifiers.symbolic.starting import raising
 from refute.verifiers.symbolic.strengthening import Strengthened, Strengthening
 from refute.verifiers.symbolic.telling import told_induction
 from refute.verifiers.symbolic.transition import Encoding
@@ -42,12 +45,14 @@ class Proof:
         self.until = time.monotonic() + float(order["wall_s"])
         self.doing = "writing formulas"
         self.stopped = ""
+        self.vacuous = False
         self.goals = Goals(ir, order["props"])
         self.induction: Induction | None = None
         self.lemmas: tuple[Property, ...] = ()
         self.told: dict[str, Plain] = {}
         self.texts: list[str] = []
         self.broken: dict[str, str] = {}
+        self.breaking: list[dict[str, int]] = []  # sizes at which formulas break something
         self.found: Strengthened | None = None
         self._queries: list[Queries] = []
 
@@ -55,6 +60,10 @@ class Proof:
         """Prove what can be proved within the limits."""
         try:
             now = time.monotonic()
+            self.stopped = raising(Encoding(self.ir), self._new(), OWN_SHARE * (self.until - now))
+            if self.stopped:
+                self.goals.limited[WELL_DEFINED] = self.stopped
+                return
             self._own(now + OWN_SHARE * (self.until - now))
             moving = self._moving()
             if self._open_invariants() or moving:
@@ -74,8 +83,10 @@ class Proof:
         for k in range(1, max(1, int(self.order["induct"])) + 1):
             base.deeper(until)
             self.broken = {n: BROKEN.format(f.length) for n, f in base.found.items()}
-            if base.depth < k - 1:
-                self.stopped = base.stopped or "vacuous: the machine has no initial state"
+            self.breaking = [_sizes(encoding, f) for f in base.found.values()]
+            self.vacuous = base.vacuous
+            if base.depth < k - 1 or base.vacuous:
+                self.stopped = base.stopped
                 break
             made.run(k, until, base.found)
             self.told = {n: told_induction(ir, s) for n, s in made.steps.items()}
@@ -84,7 +95,7 @@ class Proof:
                 break
 
     def _open_invariants(self) -> list[Property]:
-        if self.induction is None or self.stopped:
+        if self.induction is None or self.stopped or self.vacuous:
             return []
         return [p for p in self.ir.of_kind("invariant") if p.name not in self.induction.proved]
 
@@ -133,6 +144,7 @@ class Proof:
         return {
             "doing": self.doing,
             "stopped": self.stopped,
+            "vacuous": self.vacuous,
             "outside": {n: w for n, w in self.goals.outside.items() if w},
             "limited": dict(self.goals.limited),
             "parted": dict(self.broken),
@@ -140,12 +152,19 @@ class Proof:
             "inductions": {n: t for n, t in self.told.items() if n not in {*own, *proved}},
             "open": {} if induction is None else dict(induction.open),
             "no_induction": "",
+            "breaking": list(self.breaking),
             "queries": sum(q.asked for q in self._queries),
             "solver_s": sum(q.spent_s for q in self._queries),
             "lemmas": [pack(lemma) for lemma in self.lemmas],
             "lemmas_text": list(self.texts),
             "tried": [] if found is None else [*found.tried, *([found.why] if found.why else [])],
         }
+
+
+def _sizes(encoding: Encoding, found: Found) -> dict[str, int]:
+    """The numbers of members in a model of a behaviour."""
+    universe = universe_of(found.model, sorts_of(encoding.flat))
+    return {name: len(members) for name, members in universe.items()}
 
 
 def _texts(lemmas: Sequence[Property]) -> list[str]:

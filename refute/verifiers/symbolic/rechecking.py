@@ -13,12 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR, Property
+from refute.specs.machine.statement import WELL_DEFINED
 from refute.specs.machine.types import unpack
 from refute.verifiers.symbolic.doubting import doubt
+from refute.verifiers.symbolic.findings import VACUOUS
 from refute.verifiers.symbolic.folding import Bit, any_of, not_
 from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.goals import Goals
 from refute.verifiers.symbolic.solving import GENERAL, Queries
+from refute.verifiers.symbolic.starting import raising, some_start
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.unrolling import Path
 
@@ -26,8 +29,9 @@ SEED = 1_000_003  # added to the seed of the proof
 
 
 class Recheck:
-    """order: "props", the names of what was proved; "lemmas", invariants that are none of the
-    machine's; "k"; "ended", how long behaviours are at most, or None; "query_s", "wall_s", "seed".
+    """order: "props", the names of what was proved (that nothing raises is asked in any case);
+    "lemmas", invariants that are none of the machine's; "k"; "ended", how long behaviours are at
+    most, or None; "query_s", "wall_s", "seed".
     """
 
     encoding: Callable[[MachineIR], Encoding] = Encoding
@@ -40,7 +44,8 @@ class Recheck:
         self.until = time.monotonic() + float(order["wall_s"])
         names = {*order["props"], *self.lemmas}
         self.invariants = [p for p in self.ir.of_kind("invariant") if p.name in names]
-        self.others = [n for n in order["props"] if n not in {p.name for p in self.invariants}]
+        every = dict.fromkeys((*order["props"], WELL_DEFINED))
+        self.others = [n for n in every if n not in {p.name for p in self.invariants}]
         self.doing = ""
         self.said = "it did not end"
         self.asked = 0
@@ -60,6 +65,9 @@ class Recheck:
 
     def _problem(self) -> str:
         encoding = self.encoding(self.ir)
+        said = self._starts(encoding)
+        if said:
+            return said
         goals = Goals(self.ir, (*(p.name for p in self.invariants), *self.others))
         k, ended = int(self.order["k"]), self.order["ended"]
         deepest = k - 1 if ended is None else int(ended)
@@ -70,13 +78,21 @@ class Recheck:
         said = self._longer(encoding, deepest) if ended is not None else self._step(encoding, goals)
         return said or doubt(self.ir, encoding, self.order, self.compared)
 
+    def _starts(self, encoding: Encoding) -> str:
+        """Why the machine may start nowhere, or where it is not known whether it does."""
+        self.doing = "again: the starts"
+        self.asked += 2
+        said = raising(encoding, self._queries(), self.until - time.monotonic())
+        found = some_start(encoding, self._queries(), self.until - time.monotonic())
+        if not said and found.said != "sat":
+            said = found.why or VACUOUS
+        return f"a fresh solver does not say so: {said}" if said else ""
+
     def _base(self, encoding: Encoding, goals: Goals, length: int) -> str:
         """Why nothing breaks after so many steps from a start; empty if that is so."""
         self.doing = f"again: {length} steps from a start"
         queries = self._queries()
         path = Path(encoding, queries, encoding.start("b0"), "b")
-        if length == 0 and (said := self._answered(queries, "sat", "there is no start")):
-            return said
         for _ in range(length):
             path.extend()
         broken = []

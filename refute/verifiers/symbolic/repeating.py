@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from refute.plain import Plain
+from refute.specs.machine.statement import WELL_DEFINED
 from refute.verifiers.symbolic.errands import Errand, Report
 
 SHARE = 0.8  # of the wall clock that is left
@@ -14,12 +15,12 @@ LEAST_S = 1.0  # below which it is not begun
 def recheck(
     data: Plain, found: Mapping[str, Plain], lemmas: Sequence[Plain], errand: Errand
 ) -> Report:
-    """What a fresh process says of proofs; empty where there are none, or no time.
+    """What a fresh process says of proofs; empty where none would count, or no time is left.
 
     found: proofs by name, as the report of a job has them. lemmas: invariants besides the
     machine's, packed. The report has "props", the names, and "said", why it does not agree.
     """
-    if not found or errand.interrupted or errand.clock.left < LEAST_S:
+    if WELL_DEFINED not in found or errand.interrupted or errand.clock.left < LEAST_S:
         return {}
     wall_s = errand.clock.left * SHARE
     order = {

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR
 from refute.specs.machine.naming import silent_steps
-from refute.specs.machine.statement import ALL_FIRE
+from refute.specs.machine.statement import ALL_FIRE, WELL_DEFINED
 from refute.verifiers.symbolic.bounded import Bounded, Found
 from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.goals import FIRES, Goals
 from refute.verifiers.symbolic.induction import Induction
 from refute.verifiers.symbolic.reading import Following, Parted
 from refute.verifiers.symbolic.solving import FINITE, Queries
+from refute.verifiers.symbolic.starting import raising
 from refute.verifiers.symbolic.stepping import run_of
 from refute.verifiers.symbolic.telling import told_induction
 from refute.verifiers.symbolic.transition import Encoding
@@ -57,11 +58,19 @@ class Search:
         """Search until everything is decided, or the limits are reached."""
         try:
             encoding = Encoding(self.ir)
+            self._limit(encoding)
             self.bounded = Bounded(encoding, self.goals, self.new_queries(), self._tell)
             self.induction = self._induction(encoding)
             self._search(self.bounded)
         except Outside as reason:
             self.stopped = f"outside what formulas say here: {reason}"
+
+    def _limit(self, encoding: Encoding) -> None:
+        """Nothing can be proved where it is not known at which values the machine starts."""
+        seconds = STEP_SHARE * (self.until - time.monotonic())
+        said = raising(encoding, self.new_queries(), seconds)
+        if said:
+            self.goals.limited[WELL_DEFINED] = said
 
     def _induction(self, encoding: Encoding) -> Induction | None:
         names = self._universal()
@@ -90,6 +99,8 @@ class Search:
         induction = self.induction
         if induction is None or self.no_induction or k > int(self.order["induct"]):
             return
+        if bounded.vacuous or WELL_DEFINED in {*bounded.found, *self.goals.limited}:
+            return  # proofs are of machines that start, and of which nothing raises
         now = time.monotonic()
         try:
             induction.run(k, now + STEP_SHARE * (self.until - now), bounded.found)
@@ -123,7 +134,7 @@ class Search:
         found: dict[str, Plain] = {
             n: {"k": p.k, "needed": list(p.needed)} for n, p in known.items()
         }
-        if bounded is not None and bounded.ended:
+        if bounded is not None and bounded.ended and not bounded.vacuous:
             end = {"ended": bounded.depth, "needed": []}
             found |= {n: end for n in self._universal() if n in bounded.open}
         return found

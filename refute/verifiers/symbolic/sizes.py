@@ -25,7 +25,7 @@ from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.playing import at_sizes
 from refute.verifiers.symbolic.errands import Errand
-from refute.verifiers.symbolic.findings import Solved, finding, made, parts_of, with_ways
+from refute.verifiers.symbolic.findings import VACUOUS, Solved, asked_of, finding, made, with_ways
 from refute.verifiers.symbolic.repeating import recheck
 
 SMALL = (1, 2, 3)  # members of every open Sort that explicit search tries
@@ -38,13 +38,20 @@ PROOF_SHARE = 0.8  # of what is left then
 class Sized:
     """What explicit search found at small sizes. cases: by claim's number, one with its sizes.
 
-    whole: for each claim, the sizes at which nothing breaks it. cpu_s: of all of them.
+    whole: for each claim, the sizes at which nothing breaks it. begun: for each size, whether there
+    may be a start within the constraint. cpu_s: of all of them.
     """
 
     cases: dict[int, Finding] = dataclasses.field(default_factory=dict)
     whole: dict[int, list[int]] = dataclasses.field(default_factory=dict)
+    begun: dict[str, bool] = dataclasses.field(default_factory=dict)
     cpu_s: float = 0.0
     interrupted: bool = False
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the machine has no start within its constraint at any size that was searched."""
+        return bool(self.begun) and not any(self.begun.values())
 
 
 def prove_for_all(
@@ -60,7 +67,7 @@ def prove_for_all(
     universal = [claims[n] for n in left if not claims[n].statement.existential]
     solved = _solved(ir, universal, site, errand, choice, sized)
     findings = [
-        sized.cases[n] if n in sized.cases else _finding(claims[n], sized.whole.get(n, []), solved)
+        sized.cases[n] if n in sized.cases else _finding(claims[n], n, sized, solved)
         for n in range(len(claims))
     ]
     if sized.interrupted or errand.interrupted:
@@ -94,6 +101,9 @@ def _search(
     except RefuteError:
         return  # this size is none of the machine's
     sized.cpu_s += found[0].cost.cpu_s if found else 0.0
+    for one in found[:1]:
+        counts = one.statistics
+        sized.begun[shown] = bool(counts.get("distinct") or not counts.get("finished"))
     for number, one in zip(numbers, found, strict=True):
         if one.counterexamples:
             sized.cases[number] = _with_sizes(one, ir, sizes)
@@ -122,8 +132,7 @@ def _solved(
 ) -> Solved:
     """The proof, and its repetition."""
     data = ir.to_plain()
-    props = [str(claim.statement.params["prop"]) for claim in claims]
-    asked = tuple(dict.fromkeys(name for prop in props for name in parts_of(prop, ir)))
+    asked = asked_of(claims, ir)
     report: Mapping[str, Plain] = {"stopped": "not begun"}
     again: Mapping[str, Plain] = {}
     if asked and not sized.interrupted and not errand.clock.over:
@@ -158,9 +167,11 @@ def _small(ir: MachineIR, claim: Claim, site: Site, budget: Budget) -> list[Plai
     return found
 
 
-def _finding(claim: Claim, sizes: Sequence[int], solved: Solved) -> Finding:
+def _finding(claim: Claim, number: int, sized: Sized, solved: Solved) -> Finding:
     """Of a claim that no small size broke: proved, or known of these sizes."""
-    found = finding(claim, solved)
+    found, sizes = finding(claim, solved), sized.whole.get(number, [])
+    if sized.vacuous and not solved.report.get("vacuous"):
+        return made(solved, Verdict.UNKNOWN, f"{VACUOUS}, with {' or '.join(sized.begun)}")
     if found.verdict is Verdict.PROVED or not sizes or claim.statement.existential:
         return found
     names = [name for name, given in solved.ir.constants if given == ANY]

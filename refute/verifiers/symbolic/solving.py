@@ -67,6 +67,8 @@ class Queries:
     def ask(self, assumptions: Sequence[Term] = (), at_most_s: float | None = None) -> Answer:
         """Whether all that is asserted can be true together with the assumptions (literals)."""
         seconds = self.query_s if at_most_s is None else min(self.query_s, at_most_s)
+        if seconds <= 0:
+            return Answer("unknown", "no time was left for it")
         self._made.set("timeout", int(1000 * max(seconds, LEAST_S)))
         began = time.monotonic()
         self.asked += 1

@@ -58,6 +58,15 @@ class Encoding:
 
         Where an `@initial` predicate raises is not among them.
         """
+        world = self.candidate(name)
+        judged = self.initial(world)
+        context = Context()
+        context.facts += judged.facts
+        context.assume(judged.holds)
+        return World(world.values, (*world.facts, *context.facts))
+
+    def candidate(self, name: str) -> World:
+        """Any state that `@initial` predicates are asked about, and more; see `initial`."""
         context, values = Context(), {}
         for variable in self.flat.variables:
             if variable.start is None and len(variable.initial) == 1:
@@ -65,14 +74,10 @@ class Encoding:
             else:
                 label = f"{name}.{variable.name}"
                 values[variable.name] = fresh(variable.type, label, context)
-        world = World(values, (*self.axioms, *context.facts))
-        judged = self.initial(world)
-        context.facts += judged.facts
-        context.assume(judged.holds)
         return World(values, (*self.axioms, *context.facts))
 
     def initial(self, world: World) -> Judged:
-        """Whether the state is an initial one."""
+        """Whether the state is an initial one; a predicate is asked where those before hold."""
         context, begins = Context(), []
         for variable in self.flat.variables:
             value = world.values[variable.name]
@@ -80,10 +85,14 @@ class Encoding:
                 begins.append(truth(evaluate(variable.start, environment(world.values), context)))
             else:
                 begins.append(any_of(equal(value, unpack_value(v)) for v in variable.initial))
-        inside = all_of(begins)
-        filters = both(tuple(self.holds(p, world) for p in self.flat.of_kind("initial")))
-        raised = and_(inside, filters.error)
-        return Judged(and_(inside, filters.true), raised, (*context.facts, *filters.facts))
+        inside, facts = all_of(begins), list(context.facts)
+        raised: list[Bit] = [context.error]
+        for prop in self.flat.of_kind("initial"):
+            judged = self.holds(prop, world)
+            raised.append(and_(inside, judged.error))
+            inside = and_(inside, judged.holds)
+            facts += judged.facts
+        return Judged(inside, any_of(raised), tuple(facts))
 
     def steps(self, world: World, name: str) -> list[Step]:
         """The steps of every action and process, in the order of the machine."""
