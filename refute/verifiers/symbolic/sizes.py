@@ -12,7 +12,6 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from refute.budget import Budget
 from refute.claim import Claim, Verdict
 from refute.errors import RefuteError
 from refute.evidence import Cost, Finding
