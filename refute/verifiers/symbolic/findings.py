@@ -67,7 +67,8 @@ def finding(claim: Claim, solved: Solved) -> Finding:
     if cases:
         return made(solved, Verdict.UNKNOWN, "a trace breaks it", cases)
     if solved.report.get("vacuous"):
-        return made(solved, Verdict.UNKNOWN, VACUOUS)
+        why = str(solved.report.get("limited", {}).get(WELL_DEFINED, VACUOUS))
+        return made(solved, Verdict.UNKNOWN, why)
     parts = parts_of(prop, solved.ir)
     if all(name in proved(solved) for name in parts):
         return _proved(parts, solved)
@@ -262,7 +263,10 @@ def _beyond(solved: Solved) -> str:
         case, steps = hit["case"], hit["steps"]
         what = str(case.get("predicate", "")) or str(steps[-1]["text"])
         return f"{what} raises or leaves a type's range, and {NOTHING_BEYOND}"
-    for kind in ("parted", "outside", "limited"):
+    limited = report.get("limited", {}).get(WELL_DEFINED)  # what is known of the starts
+    if limited:
+        return f"{limited}; see well_defined"
+    for kind in ("parted", "outside"):
         why = report.get(kind, {}).get(WELL_DEFINED)
         if why:
             return f"what may raise is not known, and {NOTHING_BEYOND}: {why}"

@@ -122,6 +122,12 @@ class StartRaises(Machine):
         return self.n <= 3
 
 
+class OnlyStartRaises(StartRaises):
+    """Its only start."""
+
+    n: Var[Annotated[int, Range(0, 3)]] = var(0)
+
+
 class StartAsked(StartRaises):
     """The other predicate is asked where the first one is true."""
 
