@@ -22,7 +22,7 @@ WIDTH = 100
 CLAIMS_WHEN_REFUTED = 8
 LISTED = 5
 SCOPE = 3
-NOTED = 60
+NOTED = 400
 
 HEADLINES = {
     "accepted": "ACCEPTED",
@@ -185,11 +185,8 @@ def _claims(run: Run, look: Look) -> list[str]:
 
 
 def _notes(run: Run, look: Look) -> list[str]:
-    """What an engine has to show of claims besides: lemmas, counterexamples to induction.
-
-    Beside a counterexample there is no room for them.
-    """
-    blocks = {} if refuted_first(run) else dict.fromkeys(_noted(run))
+    """What an engine has to show of claims besides: lemmas, counterexamples to induction."""
+    blocks = dict.fromkeys(_noted(run))
     rows = [line for block in blocks for line in block.split("\n")]
     lines = [part for row in rows for part in _indented(visible(row), look.width - 2)]
     shown = [f"  {line}" for line in lines[:NOTED]]

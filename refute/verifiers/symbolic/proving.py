@@ -11,6 +11,7 @@ import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 
+from refute import machine
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR, Property
 from refute.specs.machine.statement import DEADLOCK_FREE, WELL_DEFINED
@@ -27,7 +28,7 @@ from refute.verifiers.symbolic.starting import raising
 from refute.verifiers.symbolic.strengthening import Strengthened, Strengthening
 from refute.verifiers.symbolic.telling import told_induction
 from refute.verifiers.symbolic.transition import Encoding
-from refute.verifiers.symbolic.unparsing import method_of
+from refute.verifiers.symbolic.unparsing import imports_of, method_of
 from refute.verifiers.symbolic.unparsing_values import Unprintable
 
 OWN_SHARE = 0.2  # of the time, for the machine's own invariants
@@ -168,11 +169,20 @@ def _sizes(encoding: Encoding, found: Found) -> dict[str, int]:
 
 
 def _texts(lemmas: Sequence[Property]) -> list[str]:
-    """The lemmas as methods, line by line."""
-    found: list[str] = []
+    """The lemmas as methods, line by line, and what they need to be imported."""
+    names = {name for lemma in lemmas for name in _needed(lemma)}
+    found = [f"    # from refute.machine import {', '.join(sorted(names))}"] if names else []
     for lemma in lemmas:
         try:
             found += ["", *method_of(lemma).rstrip("\n").split("\n")]
         except Unprintable as why:
             found.append(f"    # {lemma.name}: {why}")
     return found
+
+
+def _needed(lemma: Property) -> set[str]:
+    """The names of the language that a lemma's text needs."""
+    try:
+        return {*imports_of(lemma)} & {*machine.__all__}
+    except Unprintable:
+        return set()

@@ -60,10 +60,12 @@ def _printed(prop: Property, name: str) -> tuple[str, set[str]]:
 
 
 def _lines(made: ast.expr) -> list[str]:
-    """`return …`, a disjunction that is too long with one part in a line."""
+    """`return …`; in brackets when too long, a disjunction with one part in a line."""
     whole = f"return {written(made)}"
-    if len(whole) <= LINE or not isinstance(made, ast.BoolOp):
+    if len(whole) <= LINE:
         return [whole]
+    if not isinstance(made, ast.BoolOp):
+        return ["return (", f"    {written(made)}", ")"]
     word = "or" if isinstance(made.op, ast.Or) else "and"
     parts = [_bracketed(v) for v in made.values]
     return ["return (", f"    {parts[0]}", *(f"    {word} {p}" for p in parts[1:]), ")"]
