@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from refute.specs.machine.asking import find_machines
 from refute.verifiers.model.choice import SYMBOLIC, Choice
 from refute.verifiers.symbolic.engine import Symbolic
 from refute.verifiers.symbolic.findings import VACUOUS
+from refute.verifiers.symbolic.session import Session
 from refute.verifiers.symbolic.solving import Queries
 
 FILE = Path(__file__).parents[1] / "cases" / "machines" / "raising_formulas.py"
@@ -100,3 +102,27 @@ def test_any_size_is_not_proved_where_something_raises() -> None:
 def test_a_question_without_time_is_not_asked() -> None:
     answer = Queries(10.0).ask(at_most_s=-0.03)
     assert (answer.said, answer.why) == ("unknown", "no time was left for it")
+
+
+class Ending:
+    """A job that ends while its report is written."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+
+    def report(self) -> dict[str, str]:
+        """What is known now, and right after that the job has ended."""
+        assert self.session is not None
+        found = {"depth": "the last" if self.session._done else "some"}
+        self.session._done = True
+        return found
+
+
+def test_what_a_job_says_at_its_end_is_all_that_it_found() -> None:
+    session = Session.__new__(Session)
+    session._job, session._done, session._failed = Ending(), False, ""
+    session._job.session = session
+    session._thread = threading.Thread(target=str)
+    session._thread.start()
+    assert session.advance(1.0) == {"depth": "some", "done": False}
+    assert session.advance(1.0) == {"depth": "the last", "done": True}

@@ -39,7 +39,8 @@ class Session:
         "done", "stopped": why it ended early, and what the job's own report holds.
         """
         self._thread.join(seconds)
-        report: dict[str, Plain] = {**self._job.report(), "done": self._done}
+        done = self._done  # before the report, which is then that of the end
+        report: dict[str, Plain] = {**self._job.report(), "done": done}
         if self._failed:
             report["stopped"] = self._failed
         return report
