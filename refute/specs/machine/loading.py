@@ -117,7 +117,8 @@ def _taken_by_some(
     machines: Sequence[type[Machine]], settings: Mapping[str, Sequence[int | str]]
 ) -> list[Plain]:
     """The IRs of machines under those settings that each of them has. Raises RefuteError."""
-    names = {cls: FrontEnd(cls, {}).names() for cls in machines}
+    given = {name: values[0] for name, values in settings.items()}
+    names = {cls: FrontEnd(cls, given).names() for cls in machines}
     every = sorted(set().union(*names.values()))
     unknown = set(settings) - set(every)
     if unknown and machines:
