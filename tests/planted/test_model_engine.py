@@ -148,7 +148,8 @@ def test_a_budget_that_ends_gives_unknown_with_what_was_covered() -> None:
     statement = Satisfies("refute.specs.library.two_phase_commit:TwoPhase", "agreement", {"RM": 9})
     claim = Claim("big", statement, Where("claims.py", 1))
     small = Budget(cpu_s=2.0, wall_s=4.0)
-    (evidence,) = check([claim], small, found("Mutex").site)
+    engines = (ModelChecker(),)  # formulas would go on
+    (evidence,) = check([claim], small, found("Mutex").site, engines=lambda _: engines)
     assert evidence.verdict is Verdict.UNKNOWN
     assert "distinct states" in evidence.reason
 
