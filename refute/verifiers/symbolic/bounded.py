@@ -3,6 +3,9 @@
 At each depth all goals that are still open are asked for together. A goal that cannot be met at one
 depth is asserted there, which is what the next depth is learnt from. Nothing found up to a depth
 says just that. Only where no behaviour is as long as the path has everything been searched.
+
+Where that one question is not answered within its share of the time, the goals are asked for one by
+one. A goal that is not decided then is given up at this depth, and the others go on.
 """
 
 from __future__ import annotations
@@ -18,9 +21,12 @@ from refute.verifiers.symbolic.canonical import Canonical, alike, names_matter
 from refute.verifiers.symbolic.folding import Term, all_of, implies, not_
 from refute.verifiers.symbolic.goals import Goal, Goals, switched
 from refute.verifiers.symbolic.reading import true_in
-from refute.verifiers.symbolic.solving import Answer, Queries
+from refute.verifiers.symbolic.solving import FINITE, Answer, Queries
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.unrolling import Path
+
+JOINT_SHARE = 0.3  # of the time that is left, for one question about all goals
+SINGLE_SHARES = (0.1, 0.5)  # of it, for those of one depth one by one: at first, and then
 
 
 @frozen
@@ -35,8 +41,9 @@ class Found:
 class Bounded:
     """The search, a depth at a time. depth: the deepest one that was searched, -1 for none.
 
-    stopped: why it cannot go on. ended: no behaviour is longer than `depth` steps. vacuous: there
-    is no initial state within the constraint. told: called with a word on what is being done.
+    unanswered: goals that were given up, with the depth and the reason. stopped: why it cannot go
+    on. ended: no behaviour is longer than `depth` steps. vacuous: there is no initial state within
+    the constraint. told: called with a word on what is being done.
     """
 
     def __init__(
@@ -54,6 +61,7 @@ class Bounded:
         self.ended = False
         self.vacuous = False
         self.found: dict[str, Found] = {}
+        self.unanswered: dict[str, tuple[int, str]] = {}
         self.path = Path(encoding, queries, encoding.start("s0"), "s")
         self.symmetry = alike(encoding.ir)
         self._canonical: Canonical | None = None
@@ -66,7 +74,7 @@ class Bounded:
     @property
     def open(self) -> tuple[str, ...]:
         """The names of the goals that are looked for."""
-        skipped = {*self.found, *self.goals.outside}
+        skipped = {*self.found, *self.unanswered, *self.goals.outside}
         return tuple(name for name in self.goals.names if name not in skipped)
 
     @property
@@ -98,6 +106,9 @@ class Bounded:
         assumed = [] if self._canonical is None else [self._canonical.literal]
         self._decide(depth, [n for n in self.goals.names if n not in apart], assumed, until)
         self._decide(depth, [n for n in self.goals.names if n in apart], [], until)
+        if self.unanswered and not self.open:
+            last = [why for at, why in self.unanswered.values() if at == depth]
+            self.stopped = self.stopped or (last[0] if last else "")
         if depth == 0 and not self.stopped:
             self._begin(until)
         if not self.stopped:
@@ -121,15 +132,47 @@ class Bounded:
         """All goals with these names that are met at this depth."""
         while not self.stopped:
             goals = self.goals.at(self.path, [n for n in self.open if n in names])
-            answer, named = self._asked(goals, assumed, until)
+            answer, named = self._asked(goals, assumed, self._joint(until))
             if answer.said == "unsat":
-                self.queries.add(*(implies(all_of(assumed), not_(g.found)) for g in goals))
+                self._never(goals, assumed)
                 return
             if answer.said == "unknown":
-                self.stopped = f"depth {depth}: {answer.why}"
+                self._singly(depth, goals, assumed, until)
                 return
             if not self._sooner(goals, named, answer.model, assumed, until):
                 self._note(named, answer.model)
+
+    def _joint(self, until: float) -> float:
+        """Until when one question about all goals may take; a SAT solver gets no better by less."""
+        now = time.monotonic()
+        return until if self.queries.solver == FINITE else now + JOINT_SHARE * (until - now)
+
+    def _never(self, goals: Sequence[Goal], assumed: Sequence[Term]) -> None:
+        """What is learnt for the next depths."""
+        self.queries.add(*(implies(all_of(assumed), not_(g.found)) for g in goals))
+
+    def _singly(
+        self, depth: int, goals: Sequence[Goal], assumed: Sequence[Term], until: float
+    ) -> None:
+        """Each goal for itself; those in the last state before those of a further step."""
+        left = sorted(goals, key=lambda goal: goal.further is not None)
+        for share in SINGLE_SHARES:
+            asked, left = [g for g in left if g.name not in self.found], []
+            for at, goal in enumerate(asked):
+                now = time.monotonic()
+                limit = now + share * (until - now) / (len(asked) - at)
+                answer, named = self._asked([goal], assumed, limit)
+                if answer.said == "unsat":
+                    self._never([goal], assumed)
+                elif answer.said == "sat":
+                    self._note(named, answer.model)
+                else:
+                    left.append(goal)
+                    self.unanswered[goal.name] = depth, f"depth {depth}: {answer.why}"
+            open_ = {goal.name for goal in left} - {*self.found}
+            self.unanswered = {
+                n: said for n, said in self.unanswered.items() if said[0] < depth or n in open_
+            }
 
     def _asked(
         self, goals: Sequence[Goal], assumed: Sequence[Term], until: float

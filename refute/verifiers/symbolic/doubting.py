@@ -20,6 +20,7 @@ from refute.specs.machine.meaning import Meaning, Taken, World
 from refute.specs.machine.values import Value, cardinality, domain
 from refute.verifiers.symbolic.comparing import equal
 from refute.verifiers.symbolic.folding import all_of
+from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.solving import Queries
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.unrolling import Path
@@ -133,7 +134,10 @@ def _judges(
                 meant = meaning.holds(prop, world)
             except Exception:
                 continue
-            found = encoding.holds(prop, Formulas(named))
+            try:
+                found = encoding.holds(prop, Formulas(named))
+            except Outside:
+                continue  # nothing was proved of it
             if found.true in (True, False) and found.error is False and found.true != meant:
                 return f"{WRONG}: about {prop.name} in a state"
     return ""

@@ -208,6 +208,7 @@ def _leaning(name: str, known: Mapping[str, Plain], solved: Solved) -> str:
 
 def _searched(parts: Sequence[str], solved: Solved) -> Finding:
     """SURVIVED up to a depth where one was searched, else UNKNOWN."""
+    solved = _as_far(parts, solved)
     report = solved.report
     beyond = _beyond(solved)
     if beyond and set(parts) != {WELL_DEFINED}:
@@ -223,6 +224,15 @@ def _searched(parts: Sequence[str], solved: Solved) -> Finding:
         return made(solved, Verdict.UNKNOWN, words, notes=notes)
     found = f"no violation up to depth {depth}"
     return made(solved, Verdict.SURVIVED, f"{found}; {reason}" if reason else found, notes=notes)
+
+
+def _as_far(parts: Sequence[str], solved: Solved) -> Solved:
+    """The search as deep as it decided these properties, and whether anything raises."""
+    given_up = solved.report.get("unanswered", {})
+    names = [n for n in (*parts, WELL_DEFINED) if n in given_up and n not in proved(solved)]
+    depth = int(solved.report.get("depth", -1))
+    least = min([depth, *(int(given_up[n]["depth"]) - 1 for n in names)])
+    return dataclasses.replace(solved, report={**solved.report, "depth": least})
 
 
 def _unsaid(name: str, solved: Solved) -> bool:
@@ -243,7 +253,14 @@ def _why_open(name: str, solved: Solved) -> str:
     if name in report.get("proved", {}) and WELL_DEFINED not in report["proved"]:
         return f"it is kept where nothing raises, but {_may_raise(report)}; see well_defined"
     if name in report.get("proved", {}):
-        again = solved.recheck.get("stopped") or solved.recheck.get("said") or "its time ended"
+        unsaid = solved.recheck.get("unsaid", {})
+        again = (
+            unsaid.get(name)
+            or unsaid.get(WELL_DEFINED)
+            or solved.recheck.get("stopped")
+            or solved.recheck.get("said")
+            or "its time ended"
+        )
         return f"a proof was found and not confirmed: {again}"
     told = report.get("inductions", {}).get(name)
     said = [f"a counterexample to {told['k']}-induction is no bug, see below"] if told else []
@@ -251,8 +268,10 @@ def _why_open(name: str, solved: Solved) -> str:
         reason = report.get(kind, "")
         reason = reason.get(name, "") if isinstance(reason, Mapping) else reason
         said += [f"induction: {reason}"] if reason and not told else []
+    given_up = report.get("unanswered", {}).get(name)
+    said += [str(given_up["why"])] if given_up else []
     said += [str(report["stopped"])] if report.get("stopped") else []
-    return "; ".join(said)
+    return "; ".join(dict.fromkeys(said))
 
 
 def _beyond(solved: Solved) -> str:

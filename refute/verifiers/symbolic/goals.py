@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import z3
 
 from refute.frozen import frozen
-from refute.specs.machine.ir import CRASH, MachineIR, Property, Refinement
+from refute.specs.machine.commuting import may_raise
+from refute.specs.machine.ir import CRASH, Expr, MachineIR, Property, Refinement
 from refute.specs.machine.statement import ALL_FIRE, DEADLOCK_FREE, WELL_DEFINED
 from refute.specs.machine.values import unpack_value
 from refute.verifiers.model.guarded import guarded
@@ -179,7 +180,12 @@ class Goals:
             found = and_(inside.holds, step.error)
             yield Goal(WELL_DEFINED, found, "raises", inside.facts, "", step)
         for prop in self._asked:
-            judged = self._judged(path, prop)
+            try:
+                judged = self._judged(path, prop)
+            except Outside:
+                if _may_raise(prop.predicate):
+                    raise
+                continue  # when it holds cannot be said; it never raises
             if judged is not None:
                 why = f"{prop.name} raises"
                 yield Goal(WELL_DEFINED, judged.error, why, judged.facts, prop.name)
@@ -222,6 +228,15 @@ class Goals:
                     yield Goal(FIRES + name, found, "it takes a step", inside.facts, "", step)
 
         return made
+
+
+def _may_raise(predicate: Expr) -> bool:
+    """Whether evaluating it may raise, be it that it does not end."""
+    return may_raise(predicate, {}) or _repeats(predicate)
+
+
+def _repeats(expr: Expr) -> bool:
+    return expr.op in ("rec", "loop") or any(map(_repeats, expr.args))
 
 
 def _false(judged: Judged) -> Bit:

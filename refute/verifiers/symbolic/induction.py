@@ -5,6 +5,10 @@ that fails there is no longer assumed, until what is left is inductive together:
 set. Properties of steps, errors and deadlocks are asked for last, where the invariants that were
 proved hold in the last state too; nothing leans on them.
 
+Where the question about all of them is not answered within its share of the time, each is asked for
+alone, first with little time and then with what is left. One that is not decided stays open, and is
+not assumed either: what was proved with its help is asked again without.
+
 A path that fails is a counterexample to induction. It begins in any state, reachable or not, so it
 says nothing about the machine but that these invariants are not enough.
 """
@@ -12,20 +16,26 @@ says nothing about the machine but that these invariants are not enough.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import z3
 
 from refute.frozen import frozen
+from refute.specs.machine.commuting import expressions
 from refute.specs.machine.ir import Property
 from refute.verifiers.symbolic.folding import Term, implies, not_
+from refute.verifiers.symbolic.forms import Outside
 from refute.verifiers.symbolic.goals import Goal, Goals, switched
 from refute.verifiers.symbolic.reading import true_in
+from refute.verifiers.symbolic.singling import Alone, Hypothesis, variables_of
 from refute.verifiers.symbolic.solving import Answer, Queries
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.unrolling import Path
 from refute.verifiers.symbolic.world import World
+
+JOINT_SHARE = 0.4  # of the time that is left, for one question about many goals
+ALONE_SHARES = (0.3, 0.9)  # of it, for all of them one by one: at first, and then what is left
 
 
 class Contradicted(Exception):
@@ -97,7 +107,7 @@ class Induction:
         attempt = _Attempt(self, k, until)
         left = [n for n in (*self.invariants, *self._others) if n not in {*self.proved, *broken}]
         kept = attempt.largest([n for n in left if n in self.invariants])
-        self.proved |= attempt.proofs(kept or ())
+        self.proved |= attempt.proofs(kept)
         self.proved |= attempt.others([n for n in left if n not in self.invariants])
 
 
@@ -113,32 +123,40 @@ class _Attempt:
         self.path = Path(induction.encoding, self.queries, first, "w")
         for _ in range(k):
             self.path.extend()
-        self.named: dict[str, str] = {}  # of the literals, the invariant that each assumes
-        self.before = {n: self._literal(n, self.path.worlds[:-1]) for n in induction.invariants}
-        self.after = {n: self._literal(n, self.path.worlds[-1:]) for n in induction.invariants}
+        self._given = list(self.queries.given)  # without what is assumed
+        self._leaning: dict[str, frozenset[str]] = {}  # of what was proved alone, on what
+        self.before: dict[str, Hypothesis] = {}
+        self.after: dict[str, Hypothesis] = {}
+        for name, prop in induction.invariants.items():
+            try:
+                before = self._hypothesis(prop, self.path.worlds[:-1])
+                after = self._hypothesis(prop, self.path.worlds[-1:])
+            except Outside as reason:
+                induction.goals.outside[name] = str(reason)
+                continue
+            self.before[name], self.after[name] = before, after
+        self.named = {str(h.literal): h.name for h in (*self.before.values(), *self.after.values())}
 
-    def _literal(self, name: str, worlds: Sequence[World]) -> Term:
+    def _hypothesis(self, prop: Property, worlds: Sequence[World]) -> Hypothesis:
         """What has to be assumed so that an invariant holds in these states."""
-        made = z3.FreshBool(name)
-        self.named[str(made)] = name
-        for world in worlds:
-            judged = self.of.encoding.holds(self.of.invariants[name], world)
-            self.queries.add(*judged.facts, implies(made, judged.holds))
-        return made
+        judged = [self.of.encoding.holds(prop, world) for world in worlds]
+        facts = tuple(fact for one in judged for fact in one.facts)
+        holds = tuple(one.holds for one in judged)
+        literal = z3.FreshBool(prop.name)
+        self.queries.add(*facts, *(implies(literal, one) for one in holds))
+        return Hypothesis(prop.name, literal, facts, holds, variables_of(prop.predicate))
 
-    def largest(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """The largest set of these invariants that is inductive with those proved before.
-
-        None where that was not decided.
-        """
-        goals = [self._broken(name) for name in names]
-        kept = list(names)
+    def largest(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The largest set of these invariants that is inductive with those proved before, as far
+        as that was decided."""
+        goals = {name: self._broken(name) for name in names if name in self.before}
+        kept = list(goals)
         while kept:
             self.of.told(f"{self.k}-induction of {', '.join(kept)}")
-            answer, named = self._ask([g for g in goals if g.name in kept], self._assumed(kept))
+            wanted = [goals[name] for name in kept]
+            answer, named = self._ask(wanted, self._assumed(kept), JOINT_SHARE)
             if answer.said == "unknown":
-                self.of.open |= dict.fromkeys(kept, answer.why)
-                return None
+                return self._each(goals, answer.why)
             if answer.said == "unsat":
                 break
             broken = self._met(named, answer.model)
@@ -147,49 +165,142 @@ class _Attempt:
             kept = [n for n in kept if n not in {goal.name for goal in broken}]
         return tuple(kept)
 
+    def _each(self, goals: Mapping[str, Goal], why: str) -> tuple[str, ...]:
+        """An inductive set of invariants, each asked for alone."""
+        shown = self._leaning
+        kept: list[str] = []
+        for share in ALONE_SHARES:
+            kept, undecided = list(goals), False
+            while True:
+                asked = [
+                    n for n in kept if n not in shown or not shown[n] <= {*kept, *self.of.proved}
+                ]
+                if not asked:
+                    break
+                gone = []
+                for at, name in enumerate(asked):
+                    seconds = self._seconds(share) / (len(asked) - at)
+                    answer = self._alone(goals[name], self._hypotheses(kept), seconds)
+                    if answer.said == "unsat":
+                        shown[name] = frozenset(self._core(answer))
+                        continue
+                    gone.append(name)
+                    if answer.said == "sat":
+                        self._note(goals[name], answer.model, kept)
+                        self.of.open.pop(name, None)
+                    else:
+                        self.of.open[name], undecided = answer.why or why, True
+                if not gone:
+                    break
+                kept = [name for name in kept if name not in gone]
+            if not undecided:
+                break
+        for name in kept:
+            self.of.open.pop(name, None)
+        return tuple(kept)
+
     def proofs(self, names: Sequence[str]) -> dict[str, Proved]:
         """Of invariants that are inductive together, for each what its proof needs."""
         found = {}
-        for name in names:
-            answer, _ = self._ask([self._broken(name)], self._assumed(names))
-            found[name] = Proved(self.k, self._needed(answer, name, names))
+        for at, name in enumerate(names):
+            if name in self._leaning:
+                core = self._leaning[name] - {name}
+                needed = tuple(n for n in self.of.invariants if n in core)
+            else:
+                share = JOINT_SHARE / (len(names) - at)
+                answer, _ = self._ask([self._broken(name)], self._assumed(names), share)
+                needed = self._needed(answer, name, names)
+            found[name] = Proved(self.k, needed)
         return found
 
     def others(self, names: Sequence[str]) -> dict[str, Proved]:
         """What of these, which are no invariants, follows where all proved invariants hold."""
-        found = {}
+        found: dict[str, Proved] = {}
         known = [n for n in self.of.proved if n in self.after]
-        for name in names:
-            self.of.told(f"{self.k}-induction of {name}")
-            goals = self.of.goals.at(self.path, [name])
-            if name in self.of.goals.outside:
-                continue
-            answer, named = self._ask(goals, self._assumed(()))
-            if answer.said == "unsat":
-                found[name] = Proved(self.k, self._needed(answer, name, known))
-            elif answer.said == "unknown":
-                self.of.open[name] = answer.why
-            else:
-                self._note(self._met(named, answer.model)[0], answer.model, ())
+        goals = {name: self._goals(name) for name in names}
+        left = [name for name in names if name not in self.of.goals.outside]
+        for share in ALONE_SHARES:
+            asked, left = left, []
+            for at, name in enumerate(asked):
+                self.of.told(f"{self.k}-induction of {name}")
+                answer, goal = self._decided(goals[name], share / (len(asked) - at))
+                self.of.open.pop(name, None)
+                if answer.said == "unsat":
+                    found[name] = Proved(self.k, self._needed(answer, name, known))
+                elif answer.said == "unknown":
+                    self.of.open[name] = answer.why
+                    left.append(name)
+                elif goal is not None:
+                    self._note(goal, answer.model, ())
         return found
+
+    def _goals(self, name: str) -> list[Goal]:
+        """The goals of this name at the end of the path."""
+        count = len(self.queries.given)
+        found = self.of.goals.at(self.path, [name])
+        self._given += self.queries.given[count:]  # of the steps from the last state
+        return found
+
+    def _decided(self, goals: Sequence[Goal], share: float) -> tuple[Answer, Goal | None]:
+        """Whether one of the goals of one name is met, asked together, then each alone."""
+        until = time.monotonic() + self._seconds(share)
+        answer, named = self._ask(goals, self._assumed(()), share * JOINT_SHARE)
+        if answer.said == "sat":
+            return answer, self._met(named, answer.model)[0]
+        if answer.said == "unsat":
+            return answer, None
+        needed: list[Term] = []
+        for at, goal in enumerate(goals):
+            seconds = (until - time.monotonic()) / (len(goals) - at)
+            answer = self._alone(goal, self._hypotheses(()), seconds)
+            if answer.said != "unsat":
+                return answer, goal
+            needed += answer.needed
+        return Answer("unsat", needed=tuple(needed)), None
 
     def _broken(self, name: str) -> Goal:
         """That an invariant is not true in the last state, be it that it raises there."""
         judged = self.of.encoding.holds(self.of.invariants[name], self.path.last)
         return Goal(name, not_(judged.holds), f"{name} is not True", judged.facts)
 
-    def _assumed(self, names: Sequence[str]) -> list[Term]:
+    def _hypotheses(self, names: Sequence[str]) -> list[Hypothesis]:
         """These in all states but the last one, and what was proved before in all of them."""
         known = [n for n in self.of.proved if n in self.before]
-        found = [self.before[n] for n in (*names, *known)]
+        found = [self.before[n] for n in dict.fromkeys((*names, *known))]
         return found + [self.after[n] for n in known]
 
-    def _ask(self, goals: Sequence[Goal], assumed: Sequence[Term]) -> tuple[Answer, Sequence[Goal]]:
-        """Whether any of the goals is met, and the goals as a model says which."""
+    def _assumed(self, names: Sequence[str]) -> list[Term]:
+        return [one.literal for one in self._hypotheses(names)]
+
+    def _seconds(self, share: float) -> float:
+        return share * (self.until - time.monotonic())
+
+    def _ask(
+        self, goals: Sequence[Goal], assumed: Sequence[Term], share: float
+    ) -> tuple[Answer, Sequence[Goal]]:
+        """Whether any of the goals is met, and the goals as a model says which.
+
+        share: of the time that is left.
+        """
         wanted, named = switched(goals, self.queries)
         if wanted is False:
             return Answer("unsat"), named
-        return self.queries.ask([*assumed, wanted], self.until - time.monotonic()), named
+        return self.queries.ask([*assumed, wanted], self._seconds(share)), named
+
+    def _alone(self, goal: Goal, hypotheses: Sequence[Hypothesis], seconds: float) -> Answer:
+        """What solvers say that have seen nothing but this goal."""
+        ways = tuple(bit for bit in self.path.moves[-1].taken if not isinstance(bit, bool))
+        alone = Alone(self.of.new_queries, tuple(self._given), ways)
+        return alone.ask(goal, hypotheses, self._variables(goal), seconds)
+
+    def _variables(self, goal: Goal) -> frozenset[str]:
+        """What a goal speaks of; all variables where that is not said by one predicate."""
+        encoding = self.path.encoding
+        if goal.further is not None:
+            return variables_of(*expressions(encoding.action(goal.further.name).body))
+        known = {p.name: p.predicate for p in encoding.flat.properties}
+        name = goal.predicate or goal.name
+        return variables_of(known[name]) if name in known else frozenset(encoding.kinds)
 
     def _met(self, named: Sequence[Goal], model: Any) -> list[Goal]:
         """The goals that a model meets."""
@@ -202,8 +313,13 @@ class _Attempt:
         """The other invariants in the core; all of them where no core was found."""
         if answer.said != "unsat":
             return tuple(n for n in names if n != name)
-        core = {self.named.get(str(literal), name) for literal in answer.needed}
+        core = self._core(answer)
         return tuple(n for n in self.of.invariants if n in core and n != name)
+
+    def _core(self, answer: Answer) -> set[str]:
+        """The names of the invariants that an answer needs."""
+        named = {str(literal) for literal in answer.needed}
+        return {name for literal, name in self.named.items() if literal in named}
 
     def _note(self, goal: Goal, model: Any, kept: Sequence[str]) -> None:
         """The first counterexample of each goal is kept: that with the most assumed."""

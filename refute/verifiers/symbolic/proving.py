@@ -32,6 +32,7 @@ from refute.verifiers.symbolic.unparsing import imports_of, method_of
 from refute.verifiers.symbolic.unparsing_values import Unprintable
 
 OWN_SHARE = 0.2  # of the time, for the machine's own invariants
+BASE_SHARE = 0.4  # of the time of an induction, for the steps that it begins with
 LEMMA_SHARE = 0.85  # of what is then left, for lemmas
 BROKEN = "formulas break it within {} steps, at some size that was not searched"
 
@@ -53,6 +54,7 @@ class Proof:
         self.told: dict[str, Plain] = {}
         self.texts: list[str] = []
         self.broken: dict[str, str] = {}
+        self.unanswered: dict[str, tuple[int, str]] = {}  # by the steps that induction begins with
         self.breaking: list[dict[str, int]] = []  # sizes at which formulas break something
         self.found: Strengthened | None = None
         self._queries: list[Queries] = []
@@ -69,6 +71,8 @@ class Proof:
             moving = self._moving()
             if self._open_invariants() or moving:
                 self._strengthen(moving)
+            if self._undecided() and not self.lemmas:
+                self._own(self.until)
         except Outside as reason:
             self.stopped = f"outside what formulas say here: {reason}"
 
@@ -82,14 +86,16 @@ class Proof:
         base = Bounded(encoding, goals, self._new(), self._tell)
         made = Induction(encoding, goals, ir.of_kind("invariant"), self._new, self._tell)
         for k in range(1, max(1, int(self.order["induct"])) + 1):
-            base.deeper(until)
+            now = time.monotonic()
+            base.deeper(now + BASE_SHARE * (until - now))
             self.broken = {n: BROKEN.format(f.length) for n, f in base.found.items()}
             self.breaking = [_sizes(encoding, f) for f in base.found.values()]
             self.vacuous = base.vacuous
             if base.depth < k - 1 or base.vacuous:
-                self.stopped = base.stopped
+                self.stopped = base.stopped if k == 1 else ""
                 break
-            made.run(k, until, base.found)
+            self.unanswered = dict(base.unanswered)
+            made.run(k, until, {*base.found, *base.unanswered})
             self.told = {n: told_induction(ir, s) for n, s in made.steps.items()}
             self.induction, self.goals = made, goals
             if not made.left or time.monotonic() > until:
@@ -98,12 +104,27 @@ class Proof:
     def _open_invariants(self) -> list[Property]:
         if self.induction is None or self.stopped or self.vacuous:
             return []
-        return [p for p in self.ir.of_kind("invariant") if p.name not in self.induction.proved]
+        known = {*self.induction.proved, *self.unanswered}
+        return [p for p in self._sayable().of_kind("invariant") if p.name not in known]
+
+    def _sayable(self) -> MachineIR:
+        """The machine without invariants that are outside what formulas say."""
+        kept = (p for p in self.ir.properties if p.kind != "invariant" or self._said(p.name))
+        return dataclasses.replace(self.ir, properties=tuple(kept))
+
+    def _said(self, name: str) -> bool:
+        return name not in self.goals.outside
+
+    def _undecided(self) -> bool:
+        """Whether something is open that no answer came to, and may come with more time."""
+        return self.induction is not None and bool(self.unanswered or self.induction.open)
 
     def _moving(self) -> list[Property]:
         """That some step can be taken, where no deadlock is claimed and not proved yet."""
         if self.induction is None or self.stopped or DEADLOCK_FREE not in self.induction.left:
             return []
+        if DEADLOCK_FREE in self.unanswered:
+            return []  # nor would that some start can move be answered
         found = can_move(self.ir)
         return [] if found is None else [found]
 
@@ -114,8 +135,9 @@ class Proof:
         if not small or seconds < 1:
             return
         self.doing = "sampling small sizes"
-        self.found = Strengthening(self.ir, small, seconds, self._tell).run(
-            (*self.ir.of_kind("invariant"), *moving)
+        ir = self._sayable()
+        self.found = Strengthening(ir, small, seconds, self._tell).run(
+            (*ir.of_kind("invariant"), *moving)
         )
         if self.found.proved:
             count = len(self.found.lemmas)
@@ -152,6 +174,7 @@ class Proof:
             "proved": {n: {"k": p.k, "needed": list(p.needed)} for n, p in proved.items()},
             "inductions": {n: t for n, t in self.told.items() if n not in {*own, *proved}},
             "open": {} if induction is None else dict(induction.open),
+            "unanswered": {n: {"depth": d, "why": w} for n, (d, w) in self.unanswered.items()},
             "no_induction": "",
             "breaking": list(self.breaking),
             "queries": sum(q.asked for q in self._queries),

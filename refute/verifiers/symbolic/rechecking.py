@@ -11,20 +11,27 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+import z3
+
 from refute.plain import Plain
 from refute.specs.machine.ir import MachineIR, Property
 from refute.specs.machine.statement import WELL_DEFINED
 from refute.specs.machine.types import unpack
 from refute.verifiers.symbolic.doubting import doubt
 from refute.verifiers.symbolic.findings import VACUOUS
-from refute.verifiers.symbolic.folding import Bit, any_of, not_
+from refute.verifiers.symbolic.folding import Term, any_of, not_
 from refute.verifiers.symbolic.forms import Outside
-from refute.verifiers.symbolic.goals import Goals
+from refute.verifiers.symbolic.goals import Goal, Goals
+from refute.verifiers.symbolic.singling import Alone, Hypothesis, variables_of
 from refute.verifiers.symbolic.solving import GENERAL, Queries
 from refute.verifiers.symbolic.starting import raising, some_start
 from refute.verifiers.symbolic.transition import Encoding
 from refute.verifiers.symbolic.unrolling import Path
+from refute.verifiers.symbolic.world import World
 
+DISAGREES = "a fresh solver does not say so"
+JOINT_SHARE = 0.3  # of the time that is left, for one question about many goals
+EACH_SHARE = 0.7  # of it, for all of them one by one
 SEED = 1_000_003  # added to the seed of the proof
 
 
@@ -50,11 +57,13 @@ class Recheck:
         self.said = "it did not end"
         self.asked = 0
         self.compared: dict[str, int] = {}
+        self.unsaid: dict[str, str] = {}  # what was proved, and not confirmed in its time
 
     def report(self) -> dict[str, Plain]:
         """Why the proof is not confirmed, empty if it is; queries; what the tree walk was asked."""
         found = {"said": self.said, "doing": self.doing, "queries": self.asked}
-        return {**found, "compared": dict(self.compared), "stopped": ""}
+        unsaid = {n: f"{DISAGREES}: {why}" for n, why in self.unsaid.items()}
+        return {**found, "unsaid": unsaid, "compared": dict(self.compared), "stopped": ""}
 
     def run(self) -> None:
         """Repeat the proof."""
@@ -86,20 +95,20 @@ class Recheck:
         found = some_start(encoding, self._queries(), self.until - time.monotonic())
         if not said and found.said != "sat":
             said = found.why or VACUOUS
-        return f"a fresh solver does not say so: {said}" if said else ""
+        return f"{DISAGREES}: {said}" if said else ""
 
     def _base(self, encoding: Encoding, goals: Goals, length: int) -> str:
-        """Why nothing breaks after so many steps from a start; empty if that is so."""
+        """Why something breaks after so many steps from a start; empty if nothing is known to."""
         self.doing = f"again: {length} steps from a start"
         queries = self._queries()
         path = Path(encoding, queries, encoding.start("b0"), "b")
         for _ in range(length):
             path.extend()
-        broken = []
-        for goal in goals.at(path, goals.names):
-            queries.add(*goal.facts)
-            broken.append(goal.found)
-        return self._never(queries, goals, broken, f"something breaks after {length} steps")
+        found = goals.at(path, [n for n in goals.names if n not in self.unsaid])
+        if goals.outside:
+            return next(iter(goals.outside.values()))
+        asked = [(goal, frozenset(encoding.kinds)) for goal in found]
+        return self._never(path, asked, [], f"something breaks after {length} steps")[0]
 
     def _longer(self, encoding: Encoding, deepest: int) -> str:
         queries = self._queries()
@@ -111,37 +120,87 @@ class Recheck:
     def _step(self, encoding: Encoding, goals: Goals) -> str:
         """The invariants after a step from where they hold, then the rest where they hold."""
         self.doing = "again: the induction step"
-        queries = self._queries()
-        path = self._from_anywhere(encoding, queries)
-        broken = []
-        for prop in self.invariants:
-            judged = encoding.holds(prop, path.last)
-            queries.add(*judged.facts)
-            broken.append(not_(judged.holds))
-        said = self._never(queries, goals, broken, "the invariants are not inductive")
-        for name in self.others if not said else ():
-            queries = self._queries()
-            path = self._from_anywhere(encoding, queries)
-            _assume(encoding, queries, self.invariants, path, len(path.worlds))
-            found = goals.at(path, [name])
-            for goal in found:
-                queries.add(*goal.facts)
-            bits = [goal.found for goal in found]
-            said = said or self._never(queries, goals, bits, f"{name} does not follow")
-        return said
+        kept = [p for p in self.invariants if p.name not in self.unsaid]
+        while True:
+            path = self._from_anywhere(encoding)
+            asked = []
+            for prop in kept:
+                judged = encoding.holds(prop, path.last)
+                broken = Goal(prop.name, not_(judged.holds), "", judged.facts)
+                asked.append((broken, variables_of(prop.predicate)))
+            assumed = _assumed(encoding, kept, path.worlds[:-1])
+            said, used = self._never(path, asked, assumed, "the invariants are not inductive")
+            kept = [p for p in kept if p.name not in self.unsaid]
+            if said:
+                return said
+            if used <= {p.name for p in kept}:
+                break  # none of those that are left leans on one that is not
+        for name in self.others:
+            path = self._from_anywhere(encoding)
+            found = goals.at(path, [name]) if name not in self.unsaid else []
+            if goals.outside:
+                return next(iter(goals.outside.values()))
+            assumed = _assumed(encoding, kept, path.worlds)
+            asked = [(goal, frozenset(encoding.kinds)) for goal in found]
+            said, _ = self._never(path, asked, assumed, f"{name} does not follow")
+            if said:
+                return said
+        return ""
 
-    def _from_anywhere(self, encoding: Encoding, queries: Queries) -> Path:
-        path = Path(encoding, queries, encoding.arbitrary("r0"), "r")
+    def _from_anywhere(self, encoding: Encoding) -> Path:
+        path = Path(encoding, self._queries(), encoding.arbitrary("r0"), "r")
         for _ in range(int(self.order["k"])):
             path.extend()
-        _assume(encoding, queries, self.invariants, path, path.length)
         return path
 
-    def _never(self, queries: Queries, goals: Goals, bits: Sequence[Bit], otherwise: str) -> str:
-        if goals.outside:
-            return next(iter(goals.outside.values()))
-        queries.add(any_of(bits))
-        return self._answered(queries, "unsat", otherwise)
+    def _never(
+        self,
+        path: Path,
+        asked: Sequence[tuple[Goal, frozenset[str]]],
+        assumed: Sequence[Hypothesis],
+        otherwise: str,
+    ) -> tuple[str, frozenset[str]]:
+        """What is wrong if one of the goals is met, and names of what was needed against that.
+
+        asked: with the variables that each speaks of. What is not answered is put down by goal.
+        """
+        given = path.queries.given
+        queries = self._queries()
+        queries.add(*given, *(fact for goal, _ in asked for fact in goal.facts))
+        for one in assumed:
+            queries.add(*one.facts, *one.holds)
+        queries.add(any_of(goal.found for goal, _ in asked))
+        left = self.until - time.monotonic()
+        answer = queries.ask(at_most_s=left * (JOINT_SHARE if len(asked) > 1 else 1.0))
+        self.asked += 1
+        every = frozenset(one.name for one in assumed)
+        if answer.said == "unsat":
+            return "", every
+        if answer.said == "sat" and not (assumed and self.unsaid):
+            return f"{DISAGREES}: {otherwise}", every
+        return self._each(Alone(self._queries, given, _ways(path)), asked, assumed, otherwise)
+
+    def _each(
+        self,
+        alone: Alone,
+        asked: Sequence[tuple[Goal, frozenset[str]]],
+        assumed: Sequence[Hypothesis],
+        otherwise: str,
+    ) -> tuple[str, frozenset[str]]:
+        """The same, asked of each goal alone."""
+        used: set[str] = set()
+        for at, (goal, variables) in enumerate(asked):
+            left = EACH_SHARE * (self.until - time.monotonic())
+            answer = alone.ask(goal, assumed, variables, left / (len(asked) - at))
+            self.asked += 1
+            if answer.said == "sat" and not (assumed and self.unsaid):
+                return f"{DISAGREES}: {otherwise}", frozenset()
+            if answer.said != "unsat":  # which a model is no reason for where less is assumed
+                self.unsaid[goal.name] = answer.why or otherwise
+                continue
+            needed = {str(literal) for literal in answer.needed}
+            used |= {one.name for one in assumed if str(one.literal) in needed}
+        return "", frozenset(used)
 
     def _answered(self, queries: Queries, wanted: str, otherwise: str) -> str:
         """Empty if the solver says what is wanted, else what is wrong."""
@@ -149,18 +208,29 @@ class Recheck:
         self.asked += 1
         if answer.said == wanted:
             return ""
-        return f"a fresh solver does not say so: {answer.why or otherwise}"
+        return f"{DISAGREES}: {answer.why or otherwise}"
 
     def _queries(self) -> Queries:
         seed = int(self.order["seed"]) + SEED
         return Queries(float(self.order["query_s"]), seed, GENERAL)
 
 
-def _assume(
-    encoding: Encoding, queries: Queries, props: Sequence[Property], path: Path, count: int
-) -> None:
-    """Assert invariants in the first states of a path."""
-    for world in path.worlds[:count]:
-        for prop in props:
-            judged = encoding.holds(prop, world)
-            queries.add(*judged.facts, judged.holds)
+def _assumed(
+    encoding: Encoding, props: Sequence[Property], worlds: Sequence[World]
+) -> list[Hypothesis]:
+    """That invariants hold in these states."""
+    found = []
+    for prop in props:
+        judged = [encoding.holds(prop, world) for world in worlds]
+        facts = tuple(fact for one in judged for fact in one.facts)
+        holds = tuple(one.holds for one in judged)
+        literal = z3.FreshBool(prop.name)
+        variables = variables_of(prop.predicate)
+        found.append(Hypothesis(prop.name, literal, facts, holds, variables))
+    return found
+
+
+def _ways(path: Path) -> tuple[Term, ...]:
+    """The ways that the last step of a path may go; none where it has no step."""
+    taken = path.moves[-1].taken if path.moves else ()
+    return tuple(bit for bit in taken if not isinstance(bit, bool))

@@ -18,7 +18,8 @@ def recheck(
     """What a fresh process says of proofs; empty where none would count, or no time is left.
 
     found: proofs by name, as the report of a job has them. lemmas: invariants besides the
-    machine's, packed. The report has "props", the names, and "said", why it does not agree.
+    machine's, packed. The report has "props", the names; "unsaid", what else was proved, with the
+    reason; and "said", why it does not agree at all.
     """
     if WELL_DEFINED not in found or errand.interrupted or errand.clock.left < LEAST_S:
         return {}
@@ -32,4 +33,5 @@ def recheck(
         "query_s": wall_s,
         "wall_s": wall_s,
     }
-    return {**errand.run(data, order), "props": list(found)}
+    said = errand.run(data, order)
+    return {**said, "props": [name for name in found if name not in said.get("unsaid", {})]}

@@ -99,11 +99,13 @@ class Search:
         induction = self.induction
         if induction is None or self.no_induction or k > int(self.order["induct"]):
             return
-        if bounded.vacuous or WELL_DEFINED in {*bounded.found, *self.goals.limited}:
+        unsure = {*bounded.found, *bounded.unanswered, *self.goals.limited}
+        if bounded.vacuous or WELL_DEFINED in unsure:
             return  # proofs are of machines that start, and of which nothing raises
         now = time.monotonic()
         try:
-            induction.run(k, now + STEP_SHARE * (self.until - now), bounded.found)
+            gone = {*bounded.found, *bounded.unanswered}
+            induction.run(k, now + STEP_SHARE * (self.until - now), gone)
         except Outside as reason:
             self.no_induction = str(reason)
             return
@@ -153,6 +155,7 @@ class Search:
         hits = {n: t for n, t in self.traces.items() if not n.startswith(FIRES)}
         fired = {n.removeprefix(FIRES): t for n, t in self.traces.items() if n.startswith(FIRES)}
         proved = self._proved()
+        given_up = {} if bounded is None else dict(bounded.unanswered)
         return {
             "doing": self.doing,
             "stopped": self.stopped,
@@ -169,6 +172,7 @@ class Search:
             "proved": proved,
             "inductions": dict(self.told),
             "open": {} if induction is None else dict(induction.open),
+            "unanswered": {n: {"depth": d, "why": w} for n, (d, w) in given_up.items()},
             "no_induction": self.no_induction,
             "finite": all(q.solver == FINITE for q in self._queries),
             "queries": sum(q.asked for q in self._queries),

@@ -53,6 +53,11 @@ class Queries:
         self._made: Any = _solver(solver, seed)
         self._given: list[Term] = []
 
+    @property
+    def given(self) -> tuple[Term, ...]:
+        """All that is asserted."""
+        return tuple(self._given)
+
     def add(self, *formulas: Bit) -> None:
         """Assert formulas; Python's True is nothing to assert."""
         new = [term_of(f) for f in formulas if f is not True]
