@@ -7,6 +7,7 @@ formulas are built. Models are enumerated by blocking what was found, until ther
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import signal
 from collections.abc import Iterable, Iterator
@@ -45,17 +46,24 @@ class TooMany(Exception):
 def limited(cpu_s: float) -> Iterator[None]:
     """Raise TooMany from what takes so long."""
 
+    fired = []
+
     def late(_: int, frame: FrameType | None) -> None:
         while frame is not None:  # Python swallows what is raised where an object is deleted
             if frame.f_code.co_name == "__del__":
                 return
             frame = frame.f_back
+        fired.append(True)
         raise TooMany
 
     before = signal.signal(signal.SIGVTALRM, late)
     signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s, 0.1)
     try:
         yield
+    except ctypes.ArgumentError:  # as ctypes has it when the signal comes in a conversion
+        if not fired:
+            raise
+        raise TooMany from None
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
