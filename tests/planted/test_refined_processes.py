@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from behaving import judged, loaded
 
 from refute.budget import Budget
 from refute.check import check
 from refute.claim import Verdict
 from refute.specs.machine.asking import find_machines
 from refute.specs.machine.play import Play
-from refute.verifiers.model.liveness import Liveness
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.native.graph_program import graph_programs
 from refute.verifiers.model.refined import not_a_departure
@@ -34,20 +32,8 @@ DEFECTS = {
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("hiding_machines", FILE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["hiding_machines"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["hiding_machines"]
-
-
-def judged(machines: ModuleType, name: str) -> Liveness:
-    liveness = Liveness(getattr(machines, name).build().ir)
-    while not liveness.advance(5.0)["finished"]:
-        pass
-    return liveness
+    with loaded("hiding_machines") as module:
+        yield module
 
 
 @pytest.mark.parametrize("name", DEFECTS)

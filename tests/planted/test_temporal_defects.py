@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from behaving import judged, loaded
 
 from refute.budget import Budget, Clock
 from refute.check import check
@@ -22,7 +21,6 @@ from refute.verifiers import Progress
 from refute.verifiers.model.deciding import Searched
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.lasso import not_a_witness
-from refute.verifiers.model.liveness import Liveness
 
 FILE = Path(__file__).parents[1] / "cases" / "machines" / "temporal_machines.py"
 
@@ -48,20 +46,8 @@ OPEN = {
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("temporal_machines", FILE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["temporal_machines"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["temporal_machines"]
-
-
-def judged(machines: ModuleType, name: str) -> Liveness:
-    liveness = Liveness(getattr(machines, name).build().ir)
-    while not liveness.advance(5.0)["finished"]:
-        pass
-    return liveness
+    with loaded("temporal_machines") as module:
+        yield module
 
 
 @pytest.mark.parametrize("name", DEFECTS)

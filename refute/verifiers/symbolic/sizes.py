@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from refute.claim import Claim, Verdict
-from refute.errors import RefuteError
+from refute.errors import RefuteError, UsageError
 from refute.evidence import Cost, Finding
 from refute.plain import Plain
 from refute.sandbox import Limits
@@ -205,6 +205,8 @@ def _small(ir: MachineIR, claim: Claim, site: Site, errand: Errand) -> list[Plai
         limits = Limits.from_budget(dataclasses.replace(errand.budget, wall_s=wall_s))
         try:
             one = described(at_sizes(claim, sizes), site, limits)
+        except UsageError:
+            continue  # this size is none of the machine's
         except RefuteError:
             break  # more members take longer
         if sum(len(v.initial) for v in one.variables) > MOST_STARTS:
@@ -228,5 +230,5 @@ def _finding(claim: Claim, number: int, sized: Sized, solved: Solved) -> Finding
         notes=[str(line) for line in found.statistics.get("notes", ())],
     )
     return dataclasses.replace(
-        kept, tried=len(sizes), distribution="the smallest sizes, each searched whole"
+        kept, tried=len(sizes), distribution="these sizes, each searched whole"
     )
