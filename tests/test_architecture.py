@@ -238,6 +238,13 @@ def test_every_test_can_fail(path: Path) -> None:
     assert empty == []
 
 
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest imports a test file by its name alone, and refuses the second one of a name."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert len(names) > 100
+    assert sorted(names) == sorted(set(names))
+
+
 def test_text_says_nothing_about_this_or_that_machine() -> None:
     out = subprocess.run(
         [
