@@ -1,0 +1,72 @@
+"""The options of `refute conform`, in the groups that `--help` shows: one function for each.
+
+A group adds its options and nothing else; what they mean is read where they are used.
+"""
+
+from __future__ import annotations
+
+from refute.cli.parsing import Parser, natural
+from refute.report.conform import SHOWN
+from refute.verifiers.sql.conform_run import SQLITE
+
+ABOUT = """\
+Run sqllogictest files on an SQL engine.
+
+Exit 0: every record that was run passed. 1: one failed, and failed again on a fresh database.
+2: a file cannot be read, or wrong usage. 3: nothing was run, or the engine was lost or unstable."""
+
+EXAMPLES = """
+refute conform tests/sql
+refute conform select1.test select2.test --engine minidb:connect
+refute conform tests/sql --engine minidb:connect --as sqlite --json - | jq .records
+"""
+
+_ENGINE = 'sqlite, or module:function, a factory of DB-API connections ("sqlite")'
+
+
+def parser() -> Parser:
+    """The command's arguments."""
+    made = Parser("conform", ABOUT, EXAMPLES)
+    files = "sqllogictest files, or directories with *.test and *.slt files; - for standard input"
+    made.add_argument("files", nargs="+", metavar="FILE_OR_DIR", help=files)
+    for add in (_engine, _selection, _running, _judging, _causes, _reports):
+        add(made)
+    return made
+
+
+def _engine(made: Parser) -> None:
+    """Which engine, under which name, in which dialect of files."""
+    group = made.add_argument_group("engine")
+    group.add_argument("--engine", default=SQLITE, metavar="ENGINE", help=_ENGINE)
+    group.add_argument(
+        "--as", default="", metavar="NAME", dest="name", help="the engine's name for skipif, onlyif"
+    )
+    group.add_argument("--timeout", default="30s", metavar="DURATION", help="for each query (30s)")
+
+
+def _selection(made: Parser) -> None:
+    """Which of the files and records are run."""
+
+
+def _running(made: Parser) -> None:
+    """How and where they are run."""
+    group = made.add_argument_group("running")
+    group.add_argument("--jobs", type=natural, default=0, metavar="N", help="processes at most")
+
+
+def _judging(made: Parser) -> None:
+    """What counts as a failure: known failures, expected differences, transpiling."""
+
+
+def _causes(made: Parser) -> None:
+    """From failures to causes: reduction and grouping."""
+
+
+def _reports(made: Parser) -> None:
+    """What is printed and written."""
+    group = made.add_argument_group("reports")
+    group.add_argument(
+        "--show", type=natural, default=SHOWN, metavar="N", help=f"failures a file ({SHOWN})"
+    )
+    group.add_argument("--json", default="", metavar="FILE|-", help="write the run as JSON")
+    group.add_argument("--junit", default="", metavar="FILE|-", help="write JUnit XML")
