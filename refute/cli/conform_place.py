@@ -8,7 +8,7 @@ from refute.claim import REFERENCE
 from refute.cli.place import project_of
 from refute.closure import closure_of
 from refute.config import read_config
-from refute.errors import UsageError
+from refute.verifiers.sql.conform_engines import name_of, unknown
 from refute.verifiers.sql.conform_run import Choice
 
 
@@ -19,16 +19,9 @@ def choice_of(engine: str, name: str, timeout_s: float, here: Path) -> Choice:
     the results it should give; one that is installed needs no files.
     """
     if not REFERENCE.match(engine):
-        raise UsageError(
-            f"there is no engine {engine!r}",
-            thing="--engine",
-            value=engine,
-            possible=("sqlite", "module:function"),
-            next_step="name a function without arguments that returns a DB-API connection",
-        )
+        raise unknown(engine)
     tree = project_of(here)
     own = here.relative_to(tree).as_posix()
     roots = tuple(dict.fromkeys((own, *read_config(tree).roots)))
     files = closure_of(tree, roots, (engine,), ("**/*.py",)).files
-    module = engine.partition(":")[0].partition(".")[0]
-    return Choice(engine, (name or module).lower(), timeout_s, tree, files, roots)
+    return Choice(engine, (name or name_of(engine)).lower(), timeout_s, tree, files, roots)

@@ -8,7 +8,8 @@ One result for each statement:
 
     ["rows", [column name, …], [[value, …], …]]   values: None, int, float, str, bytes
     ["done"]                                       no result set
-    ["error", type name, message]                  an exception that PEP 249 knows: an SQL error
+    ["error", type name, message]                  an exception that PEP 249 knows: an SQL error;
+                                                   a fourth text is its SQLSTATE, where it has one
     ["crash", type name, message]                  any other exception: a bug of the engine
     ["unfit", why]                                 an answer that is none of these
 
@@ -38,7 +39,11 @@ _NO_ROWS = (str, bytes, bytearray, Mapping, Set)  # fall apart into letters, key
 
 
 class Session:
-    """One connection of the engine that `factory`, "module:function", makes."""
+    """Connections of the engine that `factory`, "module:function", makes; "" is the default one.
+
+    A factory with a parameter `database` is given the path of a database file: connections with
+    the same path are to see one database. Without it there is the default connection alone.
+    """
 
     def __init__(self, factory: str) -> None:
         module, _, name = factory.partition(":")
@@ -46,38 +51,92 @@ class Session:
         for part in name.split("."):
             made = _getattr(made, part)
         self._make = made
-        self._connection: Any = made()
-        _commit_each(self._connection)
+        self._named, self._needed = _database_parameter(made)
+        self._directory = self._database = ""
+        self._serial = 0
+        self._connections: dict[str, Any] = {}
+        if self._needed:
+            self._database = self._path("main")
+        self._connect("")
+
+    def can(self) -> list[str]:
+        """What it can besides running statements on one connection."""
+        return ["connections", "restart", "load"] if self._named else []
 
     def restart(self, statements: Sequence[str]) -> list[list[Any]]:
-        """As `run`, on a new connection; the one before is closed."""
-        with contextlib.suppress(_BaseException):  # it is of no use any more
-            self._connection.close()
-        self._connection = self._make()
-        _commit_each(self._connection)
+        """As `run`, on a new connection to a new database; those before are closed."""
+        self._close_all()
+        if self._database:
+            self._serial += 1
+            self._database = self._path(f"{self._serial}.main")
+        self._connect("")
         return self.run(statements)
 
-    def run(self, statements: Sequence[str]) -> list[list[Any]]:
+    def share(self) -> None:
+        """Have the default connection use a database that others can be opened to.
+
+        To be called before any statement.
+        """
+        if self._named and not self._database:
+            self.renew("main")
+
+    def reconnect(self, connection: str) -> None:
+        """Close a connection and open it again, to the same database."""
+        self._close(connection)
+        self._connect(connection)
+
+    def renew(self, database: str) -> None:
+        """Close all connections and open the default one: to the same database, or another.
+
+        database: a name, a new one for a new database; "" for the one in use.
+        """
+        self._close_all()
+        if database:
+            self._database = self._path(database)
+        self._connect("")
+
+    def run(self, statements: Sequence[str], connection: str = "") -> list[list[Any]]:
         """The results of the first statements, at least one; ask again for those left over.
 
         It comes back early when time or size of one answer is used up, so that the parent can wait
         for each answer with the patience for little more than one statement.
         """
+        if connection not in self._connections:
+            self._connect(connection)
+        connected = self._connections[connection]
         results: list[list[Any]] = []
         full = 0.0
         until = _monotonic() + PAUSE_S
         for statement in statements:
-            result, part = self._run(statement)
+            result, part = self._run(connected, statement)
             results.append(result)
             full += part
             if full > FULL or _monotonic() > until:
                 break
         return results
 
-    def _run(self, statement: str) -> tuple[list[Any], float]:
+    def _connect(self, connection: str) -> None:
+        made = self._make(database=self._database) if self._database else self._make()
+        _commit_each(made)
+        self._connections[connection] = made
+
+    def _close(self, connection: str) -> None:
+        with contextlib.suppress(_BaseException):  # it is of no use any more
+            self._connections.pop(connection).close()
+
+    def _close_all(self) -> None:
+        for name in list(self._connections):
+            self._close(name)
+
+    def _path(self, database: str) -> str:
+        if not self._directory:
+            self._directory = _import("tempfile").mkdtemp(prefix="refute-database-")
+        return f"{self._directory}/{_quote(database)}"
+
+    def _run(self, connection: Any, statement: str) -> tuple[list[Any], float]:
         """One result, and which part of the largest it is."""
         try:
-            cursor = self._connection.cursor()
+            cursor = connection.cursor()
             cursor.execute(statement)
             if cursor.description is None:
                 result, part = ["done"], 0.0
@@ -88,6 +147,24 @@ class Session:
             return result, part
         except _BaseException as error:  # an engine that exits has not answered
             return _failed(error), 0.0
+
+
+def _database_parameter(factory: Any) -> tuple[bool, bool]:
+    """Whether the factory takes a `database`, and whether it needs one."""
+    code = _getattr(factory, "__code__", None)
+    if code is not None and "database" not in code.co_varnames:
+        return False, False  # most engines: `inspect` need not be loaded
+    try:
+        found = _import("inspect").signature(factory).parameters.get("database")
+    except (TypeError, ValueError):
+        return False, False
+    return found is not None, found is not None and found.default is found.empty
+
+
+def _quote(name: str) -> str:
+    """The name as one of a file: whatever is not a letter, digit, `_`, `.` or `-` is spelled."""
+    plain = "".join(c if c.isalnum() or c in "_.-" else f"%{ord(c):x}" for c in name)
+    return plain if plain.strip(".") else f"%{plain}"
 
 
 def _commit_each(connection: Any) -> None:
@@ -139,4 +216,18 @@ def _failed(error: BaseException) -> list[Any]:
         message = str(error)[:MESSAGE]
     except _BaseException:  # an engine's exception may define anything
         message = ""
-    return ["error" if known else "crash", f"{kind.__module__}.{kind.__qualname__}", message]
+    answer = ["error" if known else "crash", f"{kind.__module__}.{kind.__qualname__}", message]
+    state = _sqlstate(error) if known else ""
+    return [*answer, state] if state else answer
+
+
+def _sqlstate(error: BaseException) -> str:
+    """The SQLSTATE, where an exception carries it as psycopg's do (PEP 249 has no place for it)."""
+    for name in ("sqlstate", "pgcode"):
+        try:
+            state = _getattr(error, name, None)
+        except _BaseException:
+            continue
+        if type(state) is str and len(state) == 5:
+            return state
+    return ""

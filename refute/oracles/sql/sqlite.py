@@ -7,6 +7,7 @@ other files is refused, because statements may come from anywhere.
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ STEPS = 50_000_000  # virtual machine instructions that one statement may take
 _CHECK = 100_000  # instructions between two looks at the limit
 MOST_ROWS = 1_000_000  # of one result
 LARGEST = 100_000_000  # bytes of one value
+_NUMBERS = itertools.count()
 _INTERRUPTED = "interrupted"
 _SEVERAL = "You can only execute one statement at a time."
 
@@ -26,20 +28,37 @@ _SEVERAL = "You can only execute one statement at a time."
 class SQLite:
     """A fresh database in memory. steps: instructions, wall_s: seconds for one statement.
 
-    A statement beyond either is ended, and its answer is "unfit".
+    A statement beyond either is ended, and its answer is "unfit". shared: a URI of `shared_memory`,
+    for one of several connections to one database; a lock that another holds is an error at once.
     """
 
-    def __init__(self, steps: float = STEPS, wall_s: float = float("inf")) -> None:
+    def __init__(
+        self, steps: float = STEPS, wall_s: float = float("inf"), shared: str = ""
+    ) -> None:
         self._steps = steps
         self._wall_s = wall_s
         self._taken = 0
         self._until = float("inf")
-        self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
+        self._connection = sqlite3.connect(
+            shared or ":memory:",
+            timeout=0.0 if shared else 5.0,
+            isolation_level=None,
+            cached_statements=0,
+            uri=bool(shared),
+        )
         self._connection.text_factory = _text
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         self._connection.set_progress_handler(self._too_much, int(min(_CHECK, steps)))
         self._execute = self._connection.execute
+
+    def within(self, statement: str, wall_s: float) -> tuple[Any, ...]:
+        """As `answer`, under another time limit."""
+        before, self._wall_s = self._wall_s, wall_s
+        try:
+            return self.answer(statement)
+        finally:
+            self._wall_s = before
 
     def run(self, statements: Sequence[str]) -> list[list[Any]]:
         """One result for each statement, in the driver's form."""
@@ -106,6 +125,61 @@ class SQLite:
             self._until = time.monotonic() + self._wall_s
         self._taken += _CHECK
         return int(self._over())
+
+
+class SharedSQLite:
+    """Named connections to one database in memory, and to others by name, while this is open.
+
+    wall_s: seconds for one statement.
+    """
+
+    def __init__(self, wall_s: float = float("inf")) -> None:
+        self._wall_s = wall_s
+        self._own = f"refute{next(_NUMBERS)}"
+        self._connections: dict[str, SQLite] = {}
+        self._kept: dict[str, sqlite3.Connection] = {}  # databases live as long as these
+        self._uris: dict[str, str] = {}
+        self._uri = ""
+        self.restart("main")
+
+    def answer(self, connection: str, sql: str, wall_s: float | None = None) -> tuple[Any, ...]:
+        """What came of one statement, as `SQLite.answer`."""
+        found = self._connections.get(connection)
+        if found is None:
+            found = self._connections[connection] = SQLite(float("inf"), self._wall_s, self._uri)
+        return found.answer(sql) if wall_s is None else found.within(sql, wall_s)
+
+    def reconnect(self, connection: str) -> None:
+        """Close a connection, which ends its transaction; it is opened when it is used."""
+        closed = self._connections.pop(connection, None)
+        if closed is not None:
+            closed.close()
+
+    def restart(self, database: str = "") -> None:
+        """Close all connections, and go on in the database of that name if one is given."""
+        for connection in list(self._connections):
+            self.reconnect(connection)
+        if database and database not in self._kept:
+            uri = shared_memory(f"{self._own}x{len(self._kept)}")
+            self._kept[database] = sqlite3.connect(uri, uri=True)
+            self._uris[database] = uri
+        if database:
+            self._uri = self._uris[database]
+
+    def close(self) -> None:
+        """Let all databases go."""
+        self.restart()
+        for connection in self._kept.values():
+            connection.close()
+
+
+def shared_memory(name: str) -> str:
+    """The URI of a database in memory that lives as long as one of its connections is open.
+
+    name: letters and digits. While one connection writes, the others can neither write nor
+    read, as in a file at the moment of its commit.
+    """
+    return f"file:/{name}?vfs=memdb"
 
 
 def _text(data: bytes) -> str:

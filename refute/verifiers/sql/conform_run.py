@@ -50,7 +50,7 @@ class Choice:
         """The engine. Only one that needs a worker loads the sandbox."""
         if self.engine == SQLITE:
             return Embedded(self.timeout_s)
-        module = importlib.import_module("refute.verifiers.sql.conform_worker")
+        module = importlib.import_module("refute.verifiers.sql.conform_engines")
         opened: Engine = module.open_engine(self)
         return opened
 

@@ -9,14 +9,13 @@ is given up. An engine that dies once and not again is unstable, which is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from refute.budget import GIB
 from refute.errors import UsageError
 from refute.oracles.sql.driver import PAUSE_S
-from refute.sandbox import Handle, Limits, Outcome, Worker, open_worker
-from refute.verifiers.sql.conform_file import READS_ONLY, EngineLost
-from refute.verifiers.sql.conform_run import Choice
+from refute.sandbox import Handle, Outcome, Worker
+from refute.verifiers.sql.conform_file import READS_ONLY, EngineLost, cannot
 
 LOSSES = 10  # how often a file's engine may be lost before it is given up
 START_S = 30.0  # seconds for importing the engine and connecting
@@ -27,11 +26,27 @@ SPARE_S = 1.0  # for the answer to come over the wire
 SLOW = "did not answer in time"
 SESSION = "refute.oracles.sql.driver:Session"
 _TYPES = frozenset({type(None), int, float, str, bytes})
-_TEXTS = {"error": 2, "crash": 2, "unfit": 1, "done": 0}
+_TEXTS = {"error": (2, 3), "crash": (2,), "unfit": (1,), "done": (0,)}
+_HAS_NOT = {
+    "connections": "second connection to one database",
+    "restart": "way to open the same database again",
+    "load": "way to open a database by its name",
+}
+_GIVE_DATABASE = (
+    "give the function a parameter `database`, the path of a database file that it opens or makes"
+)
 
 
 class EngineMissing(UsageError):
     """The engine's reference names nothing that can be loaded."""
+
+
+class Step(NamedTuple):
+    """What was done in a session, to be done again in another. name: a connection or database."""
+
+    what: str
+    name: str = ""
+    sql: str = ""
 
 
 class InWorker:
@@ -44,6 +59,7 @@ class InWorker:
         self, open_worker: Callable[[int], Worker], factory: str, timeout_s: float
     ) -> None:
         self.unstable = ""
+        self.can: frozenset[str] = frozenset()
         self.isolation = ""
         self._cpu_s = 0.0
         self._open_worker = open_worker
@@ -54,7 +70,8 @@ class InWorker:
         self._worker: Worker | None = None
         self._session: Any = None
         self._outcome = Outcome("died")
-        self._done: list[str] = []
+        self._done: list[Step] = []
+        self._shares = False
 
     @property
     def cpu_s(self) -> float:
@@ -66,11 +83,13 @@ class InWorker:
         self._hash_seed = hash_seed
         self._losses = 0
         self._done = []
+        self._shares = False
         self._connect()
 
     def again(self) -> None:
         """Begin with an empty database in the worker that is there, if it is of any use."""
         self._done = []
+        self._shares = False
         if self._worker is None or not self._worker.alive or not self._session_made():
             self._connect()
 
@@ -83,7 +102,7 @@ class InWorker:
             if type(given) is list:
                 for statement, answer in zip(todo, given, strict=False):
                     if not READS_ONLY.match(statement):
-                        self._done.append(statement)
+                        self._done.append(Step("run", "", statement))
                     yield answer
                 if singly == 1:  # all alone, and none ended it
                     self._note_unstable()
@@ -97,6 +116,30 @@ class InWorker:
                 todo = todo[1:]
             else:
                 singly = len(todo)
+
+    def answer_on(self, connection: str, sql: str, timeout_s: float | None = None) -> Sequence[Any]:
+        """As `answers`, for one statement on a named connection. Raises EngineCannot, too."""
+        if connection:
+            self._check("connections")
+        self._share()
+        given = self._ask([sql], connection, timeout_s)
+        if type(given) is not list:
+            self._lose(str(given))
+            return ["lost", given]
+        if not READS_ONLY.match(sql):
+            self._done.append(Step("run", connection, sql))
+        answer: Sequence[Any] = given[0]
+        return answer
+
+    def reconnect(self, connection: str) -> None:
+        """Open a connection again. Raises EngineLost or EngineCannot."""
+        self._check("connections")
+        self._change(Step("reconnect", connection))
+
+    def restart(self, database: str = "") -> None:
+        """Close all connections; go on in the same database, or the one of that name."""
+        self._check("load" if database else "restart")
+        self._change(Step("renew", database))
 
     def close(self) -> None:
         """End the worker."""
@@ -114,13 +157,44 @@ class InWorker:
         if self._losses > LOSSES:
             raise EngineLost(f"{self._factory} {how}; it was lost {self._losses} times")
         self._connect()
-        todo = list(self._done)
-        while todo:
-            given = self._ask(todo)
-            if type(given) is not list:
+        if self._shares:
+            self._tell("share")
+        for step in self._done:
+            given = self._repeated(step)
+            if given:
                 self.unstable = f"{self._factory} {given} where it had answered before"
                 raise EngineLost(self.unstable)
-            todo = todo[len(given) :]
+
+    def _repeated(self, step: Step) -> str:
+        """Do again what was done; how the engine was lost over it, else empty."""
+        if step.what != "run":
+            return self._tell(step.what, step.name)
+        given = self._ask([step.sql], step.name)
+        return "" if type(given) is list else str(given)
+
+    def _check(self, what: str) -> None:
+        if what not in self.can:
+            raise cannot(self._factory, _HAS_NOT[what], _GIVE_DATABASE)
+
+    def _share(self) -> None:
+        if not self._shares:
+            self._shares = True
+            self._change(Step("share"))
+
+    def _change(self, step: Step) -> None:
+        """Have the session do something that has no answer."""
+        self._share()
+        if how := self._tell(step.what, *([step.name] if step.what != "share" else [])):
+            self._lose(how)
+            raise EngineLost(f"{self._factory} {how}, asked to open a connection")
+        if step.what != "share":
+            self._done.append(step)
+
+    def _tell(self, method: str, *args: str) -> str:
+        """Call a method of the session; how the engine was lost over it, else empty."""
+        assert self._worker is not None
+        outcome = self._worker.invoke(self._session, method, *args, timeout_s=START_S)
+        return "" if outcome.kind == "returned" else ended(outcome)
 
     def _connect(self) -> None:
         self.close()
@@ -129,6 +203,7 @@ class InWorker:
         outcome = self._worker.create(SESSION, self._factory, timeout_s=START_S)
         if outcome.kind == "returned" and type(outcome.value) is Handle:
             self._session = outcome.value
+            self.can = self._asked_can()
             return
         how = ended(outcome)
         if outcome.error in ("ModuleNotFoundError", "AttributeError"):
@@ -151,11 +226,21 @@ class InWorker:
         self._session = self._outcome.value
         return True
 
-    def _ask(self, statements: Sequence[str]) -> list[Any] | str:
+    def _asked_can(self) -> frozenset[str]:
+        """What the session says it can; nothing else is believed."""
+        assert self._worker is not None
+        outcome = self._worker.invoke(self._session, "can", timeout_s=START_S)
+        said = outcome.value if outcome.kind == "returned" and type(outcome.value) is list else []
+        return frozenset(what for what in _HAS_NOT if what in said)
+
+    def _ask(
+        self, statements: Sequence[str], connection: str = "", timeout_s: float | None = None
+    ) -> list[Any] | str:
         """The answers to the first statements, at least one; or how the engine was lost."""
         assert self._worker is not None
-        patience = self._timeout_s + PAUSE_S + SPARE_S
-        outcome = self._worker.invoke(self._session, "run", list(statements), timeout_s=patience)
+        patience = (self._timeout_s if timeout_s is None else timeout_s) + PAUSE_S + SPARE_S
+        args = (list(statements), connection) if connection else (list(statements),)
+        outcome = self._worker.invoke(self._session, "run", *args, timeout_s=patience)
         if outcome.kind != "returned":
             return ended(outcome)
         given = outcome.value
@@ -194,16 +279,4 @@ def in_form(answer: Any) -> bool:
             )
         )
     texts = answer[1:]
-    return len(texts) == _TEXTS.get(answer[0], -1) and all(type(text) is str for text in texts)
-
-
-def open_engine(choice: Choice) -> InWorker:
-    """The engine of a choice, in workers that hold its code and nothing else of the tree."""
-    limits = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY)
-    return InWorker(
-        lambda hash_seed: open_worker(
-            choice.tree, choice.files, choice.roots, limits, hash_seed=hash_seed
-        ),
-        choice.engine,
-        choice.timeout_s,
-    )
+    return len(texts) in _TEXTS.get(answer[0], ()) and all(type(text) is str for text in texts)
