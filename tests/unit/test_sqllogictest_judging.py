@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refute.oracles.sqllogictest.expect import Labels, judge, observe_skipped
+from refute.oracles.sqllogictest.expect import KINDS, SLOW, Labels, judge, observe_skipped
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord, read
 from refute.oracles.sqllogictest.render import Value, digest, texts
 
@@ -123,6 +123,31 @@ FAILS = StatementRecord(1, "X", (), fails=True)
 )
 def test_judging(record: StatementRecord | QueryRecord, answer: list[Any], passes: bool) -> None:
     assert (judge(record, answer, {}) is None) == passes
+
+
+@pytest.mark.parametrize(
+    ("record", "answer", "kind"),
+    [
+        (OK, ERROR, "error"),
+        (FAILS, ["done"], "no error"),
+        (FAILS, ["crash", "builtins.KeyError", "x"], "crash"),
+        (OK, ["unfit", "a value"], "unfit"),
+        (OK, ["lost", "ended its process (signal 11)"], "crash"),
+        (OK, ["lost", f"{SLOW} (1 s)"], "hang"),
+        (query("query I\nX\n----\n1\n"), ERROR, "error"),
+        (query("query I\nX\n----\n1\n"), ["done"], "no rows"),
+        (query("query I\nX\n----\n1\n"), rows(2), "values"),
+        (query("query II\nX\n----\n1\n1\n"), rows(1), "columns"),
+        (query(f"query I\nX\n----\n2 values hashing to {digest(TWO)}\n"), rows(1), "values"),
+        (query("query I nosort known\nX\n"), rows(1), "label"),
+    ],
+)
+def test_mismatches_have_kinds(
+    record: StatementRecord | QueryRecord, answer: list[Any], kind: str
+) -> None:
+    mismatch = judge(record, answer, {"known": digest("2")})
+    assert mismatch is not None
+    assert mismatch.kind == kind and kind in KINDS
 
 
 def test_equal_labels_have_equal_results() -> None:

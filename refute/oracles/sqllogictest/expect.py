@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
 from refute.oracles.sqllogictest.render import digest, joined
 
+SLOW = "did not answer in time"  # how an engine is lost that hangs
+KINDS = ("values", "columns", "label", "error", "no error", "no rows", "unfit", "crash", "hang")
 SHOWN = 6  # values of a result that are shown, from the first difference on
 WIDEST = 60
 
@@ -20,10 +22,14 @@ Labels = dict[str, str]
 
 
 class Mismatch(NamedTuple):
-    """What the record expects and what came instead, each on one line."""
+    """What the record expects and what came instead, each on one line.
+
+    kind: one of KINDS.
+    """
 
     expected: str
     got: str
+    kind: str = ""
 
 
 def judge(record: StatementRecord | QueryRecord, answer: Any, labels: Labels) -> Mismatch | None:
@@ -31,16 +37,17 @@ def judge(record: StatementRecord | QueryRecord, answer: Any, labels: Labels) ->
     kind = answer[0]
     if type(record) is StatementRecord:
         if kind == "error":
-            return None if record.fails else Mismatch("no error", _said(answer))
+            return None if record.fails else Mismatch("no error", _said(answer), "error")
         if kind == "rows" or kind == "done":
-            return Mismatch("an error", "no error") if record.fails else None
-        return Mismatch("an error" if record.fails else "no error", _said(answer))
+            return Mismatch("an error", "no error", "no error") if record.fails else None
+        expected = "an error" if record.fails else "no error"
+        return Mismatch(expected, _said(answer), _kind(answer))
     assert type(record) is QueryRecord
     if kind != "rows":
-        return Mismatch(_wanted(record), _said(answer))
+        return Mismatch(_wanted(record), _said(answer), _kind(answer))
     rows: Sequence[Sequence[Any]] = answer[2]
     if len(answer[1]) != len(record.types):
-        return Mismatch(_columns(len(record.types)), _columns(len(answer[1])))
+        return Mismatch(_columns(len(record.types)), _columns(len(answer[1])), "columns")
     return _compare(record, joined(record.types, rows, record.sort), labels)
 
 
@@ -78,7 +85,8 @@ def _compare(record: QueryRecord, got: str, labels: Labels) -> Mismatch | None:
         number = got.count("\n") + 1 if got else 0
         if record.digest != found or record.number != number:
             shown = f"{number} values hashing to {found}"
-            return Mismatch(_wanted(record), f"{shown} ({_listed(_lines(got), 0)})")
+            got = f"{shown} ({_listed(_lines(got), 0)})"
+            return Mismatch(_wanted(record), got, "values")
     return _same_label(record, found, labels) if record.label else None
 
 
@@ -90,14 +98,14 @@ def _same_label(record: QueryRecord, found: str, labels: Labels) -> Mismatch | N
     first = labels.setdefault(record.label, found)
     if first == found:
         return None
-    return Mismatch(f"the result of label {record.label} before, {first}", found)
+    return Mismatch(f"the result of label {record.label} before, {first}", found, "label")
 
 
 def _difference(expected: list[str], got: list[str]) -> Mismatch:
     """Both from the first value that differs on."""
     pairs = zip(expected, got, strict=False)
     at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(expected), len(got)))
-    return Mismatch(_listed(expected, at), _listed(got, at))
+    return Mismatch(_listed(expected, at), _listed(got, at), "values")
 
 
 def _listed(values: Sequence[str], at: int) -> str:
@@ -119,6 +127,16 @@ def _wanted(record: QueryRecord) -> str:
     if record.number >= 0:
         return f"{record.number} values hashing to {record.digest}"
     return "a result"
+
+
+def _kind(answer: Any) -> str:
+    """What an answer is in which there are no rows, as the kind of a mismatch."""
+    match answer[0]:
+        case "lost":
+            return "hang" if SLOW in answer[1] else "crash"
+        case "done":
+            return "no rows"
+    return str(answer[0])  # error, crash, unfit
 
 
 def _said(answer: Any) -> str:

@@ -16,7 +16,7 @@ from refute.errors import RefuteError, UnreadableInput
 from refute.fuzz.shrinking import minimise, shorter_or_simpler
 from refute.globs import matches
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sqllogictest.expect import judge
+from refute.oracles.sqllogictest.expect import SLOW, judge
 from refute.oracles.sqllogictest.reader import read
 from refute.plain import Plain
 from refute.replay import Counterexample, Playback, Step
@@ -31,7 +31,7 @@ from refute.verifiers.sql.conform_file import (
     Runnable,
     selected,
 )
-from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, SLOW, InWorker
+from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, InWorker
 
 REDUCE_S = 5.0  # wall seconds; they decide how small a witness gets, never a verdict
 TRIES = 400

@@ -150,7 +150,8 @@ class Embedded:
 class Failure:
     """A record that failed. confirmed: whether it failed again on a fresh database; None: not asked
 
-    line: of the directive `statement` or `query`. cut: a longer record could have passed.
+    line: of the directive `statement` or `query`. cut: a longer record could have passed. kind: one
+    of `expect.KINDS`.
     """
 
     line: int
@@ -159,6 +160,7 @@ class Failure:
     got: str
     confirmed: bool | None = None
     cut: bool = False
+    kind: str = ""
 
 
 @dataclasses.dataclass
@@ -331,6 +333,7 @@ class FileRun:
             return
         failure = Failure(record.line, record.sql, mismatch.expected, mismatch.got)
         failure.cut = begins_well(record, answer)
+        failure.kind = mismatch.kind
         self.result.failures.append(failure)
 
 

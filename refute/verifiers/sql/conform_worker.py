@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from refute.budget import GIB
 from refute.errors import UsageError
 from refute.oracles.sql.driver import PAUSE_S
+from refute.oracles.sqllogictest.expect import SLOW
 from refute.sandbox import Handle, Outcome, Worker
 from refute.verifiers.sql.conform_file import READS_ONLY, EngineLost, cannot
 
@@ -23,7 +24,6 @@ LIFE_S = 24 * 3600.0  # of a worker; each statement has its own limit
 MEMORY = 2 * GIB  # bytes
 SPARE_S = 1.0  # for the answer to come over the wire
 
-SLOW = "did not answer in time"
 SESSION = "refute.oracles.sql.driver:Session"
 _TYPES = frozenset({type(None), int, float, str, bytes})
 _TEXTS = {"error": (2, 3), "crash": (2,), "unfit": (1,), "done": (0,)}
