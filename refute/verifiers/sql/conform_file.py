@@ -8,15 +8,15 @@ were not, and the result says so.
 from __future__ import annotations
 
 import dataclasses
-import re
+import importlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
-from refute.errors import UnreadableInput, UsageError
-from refute.oracles.sql.sqlite import SharedSQLite, SQLite
+from refute.errors import RefuteError, UnreadableInput
+from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sqllogictest.expect import Labels, Mismatch, begins_well, judge, observe_skipped
 from refute.oracles.sqllogictest.reader import (
     ControlRecord,
@@ -25,133 +25,29 @@ from refute.oracles.sqllogictest.reader import (
     StatementRecord,
     read,
 )
+from refute.verifiers.sql.conform_chosen import READS_ONLY as READS_ONLY
+from refute.verifiers.sql.conform_chosen import Chosen, Narrowed
+from refute.verifiers.sql.conform_engine import Embedded as Embedded
+from refute.verifiers.sql.conform_engine import Engine, EngineLost
+from refute.verifiers.sql.conform_engine import EngineCannot as EngineCannot
+from refute.verifiers.sql.conform_engine import cannot as cannot
 
 CHUNK = 64  # records that are sent to an engine at once
+SQLITE, AUTO = "sqlite", "auto"  # dialects of files: the C runner's, or whichever it is
 
 Runnable = StatementRecord | QueryRecord
-READS_ONLY = re.compile(r"\s*(?:SELECT|VALUES|EXPLAIN)\b", re.IGNORECASE)
-
-
-class EngineLost(Exception):
-    """The engine died or hung so often that the rest of the file is not run on it."""
-
-
-class EngineCannot(UsageError):
-    """A file asks something of the engine that it has not, such as a second connection."""
-
-
-class Engine(Protocol):
-    """An SQL engine as a file is run on it.
-
-    A file goes either through `answers` alone, which has one connection, or through `answer_on`.
-    """
-
-    unstable: str
-    """Why its answers are not the same each time; empty as long as they seem to be."""
-
-    can: frozenset[str]
-    """Once it was started, which it has of
-
-    connections: several to one database, by name. restart: the database outlives them. load:
-    databases by name. kill: a statement that is too slow is ended and its connection goes on.
-    """
-
-    def start(self, hash_seed: int) -> None:
-        """Begin with an empty database. Raises EngineLost."""
-        ...
-
-    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """One answer for each statement in the driver's form, or ["lost", how it ended].
-
-        Raises EngineLost when it gave up.
-        """
-        ...
-
-    def answer_on(self, connection: str, sql: str, timeout_s: float | None = None) -> Sequence[Any]:
-        """As `answers`, for one statement on a named connection, "" for the default one.
-
-        A connection is opened when it is first named. timeout_s: instead of the engine's own.
-        Raises EngineLost, or EngineCannot for other connections than the default one.
-        """
-        ...
-
-    def reconnect(self, connection: str) -> None:
-        """Close a connection and open it again, to the same database. Raises as `answer_on`."""
-        ...
-
-    def restart(self, database: str = "") -> None:
-        """Close all connections; go on with what is committed, or in the database of that name.
-
-        Raises EngineLost or EngineCannot.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let everything go."""
-        ...
-
-
-def cannot(engine: str, what: str, next_step: str) -> EngineCannot:
-    """The error for an engine that has not what a file asks. what: as in "several connections"."""
-    return EngineCannot(
-        f"{engine} has no {what}", thing="engine", value=engine, next_step=next_step
-    )
-
-
-class Embedded:
-    """The embedded SQLite as an engine. timeout_s: seconds for one statement."""
-
-    unstable = ""
-    can = frozenset(("connections", "restart", "load", "kill"))
-
-    def __init__(self, timeout_s: float) -> None:
-        self._timeout_s = timeout_s
-        self._database: SQLite | None = None
-        self._shared: SharedSQLite | None = None
-
-    def start(self, hash_seed: int) -> None:
-        """Begin with an empty database; SQLite knows no hash seed."""
-        self.close()
-        self._database = SQLite(float("inf"), self._timeout_s)
-
-    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """One answer for each statement, when it is asked for."""
-        assert self._database is not None
-        return map(self._database.answer, statements)
-
-    def answer_on(self, connection: str, sql: str, timeout_s: float | None = None) -> Sequence[Any]:
-        """The answer on a named connection, whose database others can be opened to."""
-        return self._sharing().answer(connection, sql, timeout_s)
-
-    def reconnect(self, connection: str) -> None:
-        """Open a connection again."""
-        self._sharing().reconnect(connection)
-
-    def restart(self, database: str = "") -> None:
-        """Go on with what is committed, or in the database of that name."""
-        self._sharing().restart(database)
-
-    def close(self) -> None:
-        """Let the database go."""
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-        if self._shared is not None:
-            self._shared.close()
-            self._shared = None
-
-    def _sharing(self) -> SharedSQLite:
-        if self._shared is None:
-            self._shared = SharedSQLite(self._timeout_s)
-        return self._shared
 
 
 @dataclasses.dataclass
 class Failure:
     """A record that failed. confirmed: whether it failed again on a fresh database; None: not asked
 
-    line: of the directive `statement` or `query`. cut: a longer record could have passed. kind: one
-    of `expect.KINDS`.
+    line: of the directive `statement` or `query`, in the included file `path` if that is not empty.
+    round: where the loops around it stood. cut: a longer record could have passed. kind: one
+    of `expect.KINDS`. known: why it was accepted (`conform_known`). listed: the place of its entry in the list of known
+    failures, or why the entry does not excuse it. follows: line of an earlier record whose failure
+    was shown to explain this one; may_follow: one that may (`conform_follow`); 0 for none. answer:
+    a digest of the engine's whole answer, "" where there is none.
     """
 
     line: int
@@ -161,6 +57,13 @@ class Failure:
     confirmed: bool | None = None
     cut: bool = False
     kind: str = ""
+    known: str = ""
+    listed: str = ""
+    follows: int = 0
+    may_follow: int = 0
+    answer: str = ""
+    path: str = ""
+    round: str = ""
 
 
 @dataclasses.dataclass
@@ -172,6 +75,11 @@ class FileResult:
     reason in `lost`. error: why the file cannot be read; nothing of it was run, unless only its
     end seems to be missing. unstable: why the
     engine's answers are not the same each time. cut: the run was interrupted in this file.
+
+    Of records that were not chosen: setup: so many ran, and were not checked, since chosen ones
+    come after them. setup_failed: those of them that did not do what the file says. unchosen: so
+    many did not run. reads: other files that were read, and the SHA-256 of each. stopped: so many
+    records failed that the rest was not run.
     """
 
     path: str
@@ -186,25 +94,50 @@ class FileResult:
     cut: bool = False
     interrupted: bool = False
     wall_s: float = 0.0
+    setup: int = 0
+    setup_failed: list[str] = dataclasses.field(default_factory=list)
+    unchosen: int = 0
+    reads: dict[str, str] = dataclasses.field(default_factory=dict)
+    stopped: bool = False
 
     @property
     def confirmed(self) -> int:
-        """How many failures were seen twice."""
-        return sum(failure.confirmed is True for failure in self.failures)
+        """How many failures, known ones apart, were seen twice."""
+        return sum(failure.confirmed is True and not failure.known for failure in self.failures)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """What only extended dialects ask. labels: more names for skipif and onlyif.
+
+    allow_system: whether files may run commands on this machine. strict: whether the column types
+    of sqllogictest-rs are checked.
+    """
+
+    labels: tuple[str, ...] = ()
+    allow_system: bool = False
+    strict: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
     """How files are run. name: the engine's, for skipif and onlyif, in lower case.
 
+    dialect: of the files, or "auto". rules: for those that are not SQLite's.
+
     stop: asked between chunks of records, whether the run is over. progress: told of every chunk
-    how many records it had.
+    how many records it had. chosen: which records are checked, if not all. most: so many failures
+    end the file.
     """
 
     engine: Engine
     name: str
     stop: Callable[[], bool] = lambda: False
     progress: Callable[[int], None] = lambda _: None
+    dialect: str = SQLITE
+    rules: Rules = Rules()
+    chosen: Chosen | None = None
+    most: float = float("inf")
 
 
 def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
@@ -212,14 +145,34 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
 
     An error in the file, or a lost engine, is part of the result. Raises KeyboardInterrupt.
     """
+    if run.dialect not in (SQLITE, AUTO):
+        return _run_script(run, path, data, confirm, None)
     started = time.monotonic()
-    result = FileRun(run, path, hash_seed=0).all_of(data)
+    first = FileRun(run, path, hash_seed=0)
+    result = first.all_of(data)
+    if first.refused is not None and run.dialect == AUTO:
+        return _run_script(run, path, data, confirm, first.refused)
     _doubt_last(result, data)
     if result.failures and not result.cut and confirm:
         _confirm(run, result, data, result.failures[:confirm])
     result.unstable = result.unstable or run.engine.unstable
     result.wall_s = time.monotonic() - started
     return result
+
+
+def _run_script(
+    run: Run, path: str, data: bytes, confirm: int, refused: UnreadableInput | None
+) -> FileResult:
+    """As `run_file`, for a file that is not in SQLite's dialect."""
+    module = importlib.import_module("refute.verifiers.sql.conform_script")
+    result: FileResult = module.run_script(run, path, data, confirm, refused)
+    return result
+
+
+def told(error: RefuteError) -> str:
+    """An error as part of a file's result."""
+    possible = f" (possible: {', '.join(error.possible)})" if error.possible else ""
+    return error.message + possible
 
 
 def _doubt_last(result: FileResult, data: bytes) -> None:
@@ -272,14 +225,19 @@ class FileRun:
         self.result = FileResult(path)
         self.labels: Labels = {}
         self.arbiter = Arbiter()
+        self.refused: UnreadableInput | None = None
 
     def all_of(self, data: bytes, until: float = float("inf")) -> FileResult:
         """Run the records that begin at or before the line `until`; what came of them."""
         result = self.result
+        narrowed: Narrowed | None = None
         left = 0
         try:
             # The whole file first: of one that cannot be read nothing is run.
             known = list(selected(read(data, result.path), self.run.name))
+            if self.run.chosen is not None:
+                narrowed = Narrowed(known, self.run.chosen)
+                known = narrowed.kept
             left = sum(runs for _, runs in known)
             pairs = iter(known)
             self.engine.start(self.hash_seed)
@@ -291,14 +249,20 @@ class FileRun:
                 self.run.progress(len(chunk))
                 if chunk[-1][0].line > until:
                     break
+                if len(result.failures) >= self.run.most:
+                    result.stopped = True
+                    result.not_run = left - result.run
+                    break
         except UnreadableInput as error:
-            possible = f" (possible: {', '.join(error.possible)})" if error.possible else ""
-            result.error = error.message + possible
+            self.refused = error
+            result.error = told(error)
         except EngineLost as error:
             result.lost = str(error)
             result.not_run = left - result.run
         except KeyboardInterrupt:
             result.cut = result.interrupted = True
+        if narrowed is not None:
+            narrowed.set_apart(result)
         return result
 
     def _chunk(self, chunk: list[tuple[Record, bool]]) -> None:
