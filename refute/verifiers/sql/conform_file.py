@@ -28,8 +28,9 @@ from refute.oracles.sqllogictest.reader import (
 from refute.verifiers.sql.conform_chosen import READS_ONLY as READS_ONLY
 from refute.verifiers.sql.conform_chosen import Chosen, Narrowed
 from refute.verifiers.sql.conform_engine import Embedded as Embedded
-from refute.verifiers.sql.conform_engine import Engine, EngineLost
+from refute.verifiers.sql.conform_engine import Engine as Engine
 from refute.verifiers.sql.conform_engine import EngineCannot as EngineCannot
+from refute.verifiers.sql.conform_engine import EngineLost as EngineLost
 from refute.verifiers.sql.conform_engine import cannot as cannot
 
 CHUNK = 64  # records that are sent to an engine at once
@@ -44,8 +45,8 @@ class Failure:
 
     line: of the directive `statement` or `query`, in the included file `path` if that is not empty.
     round: where the loops around it stood. cut: a longer record could have passed. kind: one
-    of `expect.KINDS`. known: why it was accepted (`conform_known`). listed: the place of its entry in the list of known
-    failures, or why the entry does not excuse it. follows: line of an earlier record whose failure
+    of `expect.KINDS`. known: why it was accepted (`conform_known`). listed: the place of its entry
+    in the list of known failures, or why the entry does not excuse it. follows: line of an earlier record whose failure
     was shown to explain this one; may_follow: one that may (`conform_follow`); 0 for none. answer:
     a digest of the engine's whole answer, "" where there is none.
     """

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED, EXIT_USAGE
 from refute.oracles.sql.sqlite import VERSION
-from refute.verifiers.sql.conform_file import Embedded, Engine, FileResult, Run, run_file
+from refute.verifiers.sql.conform_engine import Embedded, Engine
+from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules, Run, run_file
 
 SQLITE = "sqlite"
 STDIN = "-"  # a path that stands for standard input
@@ -37,6 +38,7 @@ class Choice:
 
     engine: "sqlite" or "module:function". name: for skipif and onlyif, lower case. timeout_s: wall
     seconds for one statement. tree, files, roots: where the engine's code is; see `open_worker`.
+    dialect: of the files; "auto" looks at each. rules: for extended dialects.
     """
 
     engine: str
@@ -45,6 +47,8 @@ class Choice:
     tree: Path = Path()
     files: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
+    dialect: str = AUTO
+    rules: Rules = Rules()
 
     def open(self) -> Engine:
         """The engine. Only one that needs a worker loads the sandbox."""
@@ -163,7 +167,7 @@ def run_share(
 ) -> None:
     """Run the files one after the other in this process, until one was cut."""
     engine = choice.open()
-    run = Run(engine, choice.name, stop, progress)
+    run = Run(engine, choice.name, stop, progress, choice.dialect, choice.rules)
     try:
         for path in paths:
             file = _run_path(run, path)
