@@ -44,11 +44,11 @@ class Failure:
     """A record that failed. confirmed: whether it failed again on a fresh database; None: not asked
 
     line: of the directive `statement` or `query`, in the included file `path` if that is not empty.
-    round: where the loops around it stood. cut: a longer record could have passed. kind: one
-    of `expect.KINDS`. known: why it was accepted (`conform_known`). listed: the place of its entry
-    in the list of known failures, or why the entry does not excuse it. follows: line of an earlier record whose failure
-    was shown to explain this one; may_follow: one that may (`conform_follow`); 0 for none. answer:
-    a digest of the engine's whole answer, "" where there is none.
+    round: where the loops around it stood. cut: a longer record could have passed. kind: one of
+    `expect.KINDS`. known: why it was accepted (`conform_known`). listed: the place of its entry in
+    the list of known failures, or why the entry does not excuse it. follows: line of an earlier
+    record whose failure was shown to explain this one; may_follow: one that may (`conform_follow`);
+    0 for none. answer: a digest of the engine's whole answer, "" where there is none.
     """
 
     line: int
