@@ -20,7 +20,8 @@ from refute.verifiers.model import exploring
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.native import compiler
-from refute.verifiers.model.native.compiler import QUICK, built, cache_directory
+from refute.verifiers.model.native.builds import cache_directory
+from refute.verifiers.model.native.compiler import QUICK, built
 from refute.verifiers.model.native.forms import Unsuited
 
 CASES = Path(__file__).parents[1] / "cases" / "machines"

@@ -20,7 +20,8 @@ from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.engine import ModelChecker
 from refute.verifiers.model.exploring import NATIVE, PLAIN
 from refute.verifiers.model.native import building
-from refute.verifiers.model.native.compiler import FLAGS, QUICK, built, cache_directory
+from refute.verifiers.model.native.builds import cache_directory
+from refute.verifiers.model.native.compiler import FLAGS, QUICK, built
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.native.here import native_search, native_walks
 

@@ -1,10 +1,7 @@
-"""The C compiler, and a cache of what it made.
+"""The C compiler, and what becomes of what it made.
 
-A build is named by everything that it depends on: the text, the compiler and the flags. It is
-written beside its final name and moved there, so that two runs can build the same at once, into a
-directory that only its owner may write to; where there is no such directory, or no room in it,
-nothing is kept. The file ends with a digest of the rest: a cached one that does not match is made
-anew. The compiler may hang, crash or need all memory; each is a reason to search without it.
+A build is named by everything that it depends on: the text, the compiler and the flags; `builds`
+keeps it. The compiler may hang, crash or need all memory; each is a reason to search without it.
 """
 
 from __future__ import annotations
@@ -20,11 +17,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from refute.budget import GIB
+from refute.verifiers.model.native.builds import cache_directory, cached, kept
 from refute.verifiers.model.native.forms import Unsuited
 
 MACHINE = os.uname().machine
@@ -34,9 +31,6 @@ QUICK = ("-O0", *FLAGS[1:])  # for tests, which compile more than they run
 _COMPILERS = ("cc", "gcc", "clang")
 PATIENCE_S = 120.0
 MEMORY = 4 * GIB  # address space of each process of the compiler
-KEPT = 200  # builds in the cache; the ones not used for longest go first
-ABANDONED_S = 3600.0  # age at which a build that nobody finished is removed
-_SEAL = b"\nrefute built this:"
 STACK = GIB  # its stack, as it goes into nested blocks by recursion
 _LIMITED = (
     *("/bin/sh", "-c", 'ulimit -s "$0" 2>/dev/null; ulimit -v "$1" 2>/dev/null; shift; exec "$@"'),
@@ -85,19 +79,6 @@ def _identity(command: Sequence[str]) -> str:
     return "\n".join(map(str, facts))
 
 
-def cache_directory() -> Path | None:
-    """The user's directory of builds; None when there is none that only they may write to."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    try:
-        path = Path(base).expanduser() / "refute" / "native"
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = path.stat()
-    except (OSError, RuntimeError):
-        return None
-    private = status.st_uid == os.geteuid() and not status.st_mode & 0o022
-    return path if private and os.access(path, os.W_OK) else None
-
-
 @contextlib.contextmanager
 def built(
     text: str, flags: Sequence[str] = FLAGS, patience_s: float = PATIENCE_S
@@ -113,42 +94,12 @@ def built(
     name = hashlib.sha256(key.encode()).hexdigest()[:40] + ".so"
     patience_s = min(patience_s, PATIENCE_S)
     cache = cache_directory()
-    if cache is not None and (path := _cached(cache, name)) is not None:
+    if cache is not None and (path := cached(cache, name)) is not None:
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="refute-native-") as directory:
         made = _compile((*command, *flags), text, Path(directory), patience_s)
-        yield _kept(made, cache, name) or made
-
-
-def _cached(cache: Path, name: str) -> Path | None:
-    """The build of this name in the cache, if it is there and whole."""
-    path = cache / name
-    try:
-        data = path.read_bytes()
-        os.utime(path)
-    except OSError:
-        return None
-    rest, _, seal = data.rpartition(_SEAL)
-    return path if hashlib.sha256(rest).digest() == seal else None
-
-
-def _kept(made: Path, cache: Path | None, name: str) -> Path | None:
-    """The build in the cache; None where it cannot be kept, for lack of room for example."""
-    if cache is None:
-        return None
-    data = made.read_bytes()
-    beside = cache / f"{name}.{os.getpid()}.{time.monotonic_ns()}.new"
-    try:
-        beside.write_bytes(data + _SEAL + hashlib.sha256(data).digest())
-        beside.chmod(0o644)
-        beside.replace(cache / name)
-    except OSError:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        return None
-    _forget_old(cache)
-    return cache / name
+        yield kept(made, cache, name) or made
 
 
 def _compile(command: Sequence[str], text: str, directory: Path, patience_s: float) -> Path:
@@ -202,18 +153,3 @@ def _environment(directory: Path) -> dict[str, str]:
     place = str(directory / "zig" if cache is None else cache / "zig")
     zig = {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
     return {**zig, **os.environ, "TMPDIR": str(directory)}
-
-
-def _forget_old(cache: Path) -> None:
-    """Remove the builds that were not used for longest, and what killed runs left behind."""
-    builds = []
-    for path in cache.iterdir():
-        with contextlib.suppress(OSError):
-            used = path.stat().st_mtime
-            if path.suffix == ".so":
-                builds.append((used, path))
-            elif path.suffix == ".new" and used < time.time() - ABANDONED_S:
-                path.unlink()
-    for _, path in sorted(builds)[:-KEPT]:
-        with contextlib.suppress(OSError):
-            path.unlink()
