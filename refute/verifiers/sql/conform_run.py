@@ -7,29 +7,37 @@ run has already said what it knew.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
-import os
-import stat
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED, EXIT_USAGE
 from refute.oracles.sql.sqlite import VERSION
+from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Embedded, Engine
-from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules, Run, run_file
+from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules
+from refute.verifiers.sql.conform_results import Results
+from refute.verifiers.sql.conform_task import LARGEST as LARGEST
+from refute.verifiers.sql.conform_task import STDIN as STDIN
+from refute.verifiers.sql.conform_task import Done, Task, run_task, size_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from refute.verifiers.sql.conform_known import KnownUse
 
 SQLITE = "sqlite"
-STDIN = "-"  # a path that stands for standard input
 CONFIRMED = 20  # failures of a file that are looked for in a second run
-LARGEST = 64 * 2**20  # bytes of one file
-SHARE = 3 * 2**20  # bytes of files that are worth a process of their own
+EXCEPT = " except known failures"  # of a decision
+SHARE = 2**19  # bytes of files that are worth a process, where SQLite runs them
 
 Found = Callable[[FileResult], None]
 Progress = Callable[[int], None]
-Stop = Callable[[], bool]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +47,7 @@ class Choice:
     engine: "sqlite" or "module:function". name: for skipif and onlyif, lower case. timeout_s: wall
     seconds for one statement. tree, files, roots: where the engine's code is; see `open_worker`.
     dialect: of the files; "auto" looks at each. rules: for extended dialects.
+    confirm: how many failures of a file are looked for in a second run.
     """
 
     engine: str
@@ -49,6 +58,7 @@ class Choice:
     roots: tuple[str, ...] = ()
     dialect: str = AUTO
     rules: Rules = Rules()
+    confirm: int = CONFIRMED
 
     def open(self) -> Engine:
         """The engine. Only one that needs a worker loads the sandbox."""
@@ -61,7 +71,12 @@ class Choice:
 
 @dataclasses.dataclass
 class ConformRun:
-    """What came of all files. number: of files to run; fewer results when it was interrupted."""
+    """What came of all files. number: of files to run; fewer results when it was interrupted.
+
+    known: what came of the list of known failures, once all files were run; None without one.
+    stopped: why it ended early; "" if it did not. kept: files whose results were kept from an
+    earlier run; notes: what is to be told of those. narrowed: what was left out by filters.
+    """
 
     choice: Choice
     number: int
@@ -69,6 +84,11 @@ class ConformRun:
     interrupted: bool = False
     wall_s: float = 0.0
     isolation: str = ""
+    known: KnownUse | None = None
+    stopped: str = ""
+    kept: int = 0
+    notes: list[str] = dataclasses.field(default_factory=list)
+    narrowed: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def version(self) -> str:
@@ -87,8 +107,13 @@ class ConformRun:
 
     @property
     def failed(self) -> int:
-        """Records that failed."""
+        """Records that failed, known failures among them."""
         return sum(len(file.failures) for file in self.files)
+
+    @property
+    def known_failures(self) -> int:
+        """Records that failed as a reviewed list of known failures says."""
+        return sum(bool(f.known) for file in self.files for f in file.failures)
 
     @property
     def exit_code(self) -> int:
@@ -101,9 +126,9 @@ class ConformRun:
 
     @property
     def decision(self) -> str:
-        """The exit code in words."""
+        """The exit code in words; plain "established" only where nothing failed."""
         return {
-            EXIT_ESTABLISHED: "established",
+            EXIT_ESTABLISHED: f"established{EXCEPT}" if self.known_failures else "established",
             EXIT_REFUTED: "refuted",
             EXIT_USAGE: "unreadable",
             EXIT_NOT_ESTABLISHED: "not established",
@@ -114,102 +139,121 @@ class ConformRun:
         """Why it is not established that the engine passes, most important first."""
         found = [file.error for file in self.files if file.error]
         confirmed = sum(file.confirmed for file in self.files)
+        failed = self.failed - self.known_failures
         if confirmed:
-            all_again = confirmed == self.failed
-            again = "all of them" if all_again else f"the {confirmed} that were tried"
-            again = "and" if self.failed == 1 else again
-            found.append(f"{_records(self.failed)} failed, {again} again on a fresh database")
+            again = "all of them" if confirmed == failed else f"the {confirmed} that were tried"
+            again = "and" if failed == 1 else again
+            found.append(f"{_records(failed)} failed, {again} again on a fresh database")
         found += [file.lost for file in self.files if file.lost]
         found += [file.unstable for file in self.files if file.unstable]
-        if self.failed and not confirmed:
-            found.append(f"{_records(self.failed)} failed, none of them seen twice")
+        if failed and not confirmed:
+            found.append(f"{_records(failed)} failed, none of them seen twice")
         not_run = sum(file.not_run for file in self.files)
         if not_run:
             found.append(f"{_records(not_run)} not run")
+        found += [
+            f"{words}, which only had to prepare" for f in self.files for words in f.setup_failed
+        ]
+        ended = f"{len(self.files)} of {self.number} files"
+        if self.stopped:
+            found.append(f"{self.stopped}, in {ended}")
         if self.interrupted:
-            found.append(f"interrupted after {len(self.files)} of {self.number} files")
+            found.append(f"interrupted after {ended}")
         if not self.run:
-            found.append("no record was run")
-        return found
+            found.append("; ".join(["no record was run", *self.narrowed]))
+        return found + (self.known.reasons if self.known is not None else [])
 
 
 def run_files(
-    choice: Choice, paths: Sequence[str], jobs: int, found: Found, progress: Progress
+    choice: Choice,
+    paths: Sequence[str],
+    jobs: int = 1,
+    found: Found = lambda _: None,
+    progress: Progress = lambda _: None,
+    *,
+    executor: Executor | None = None,
+    chosen: Mapping[str, Chosen] = MappingProxyType({}),
+    max_failures: int = 0,
+    resume: Path | None = None,
+    resume_name: str = "results",
+    ended: Found = lambda _: None,
 ) -> ConformRun:
     """Run the files in up to `jobs` processes. After Ctrl-C the run holds what was known.
 
-    found: called with each file's result, in order. progress: told how many records were run.
-    Raises RefuteError when the engine does not exist.
+    found: called with each file's result, in the order of the paths. progress: told now and then
+    how many more records were run. ended: called with each result as soon as it is there.
+
+    executor: runs the files instead, each with its content as one task; any of
+    `concurrent.futures`, of Dask or of others. The caller shuts it down.
+    chosen: by path, which of a file's records are checked; see `Chosen`.
+    max_failures: so many failed records end the run; 0: none do.
+    resume: a file, or a directory where resume_name.jsonl is written, of results that are kept and
+    not found anew; see `conform_resume`.
+
+    Raises RefuteError when the engine does not exist, or `resume` cannot be used.
     """
     started = time.monotonic()
     result = ConformRun(choice, len(paths))
-
-    def keep(file: FileResult) -> None:
-        result.files.append(file)
-        result.interrupted = result.interrupted or file.cut
-        found(file)
-
-    processes = min(jobs, len(paths), 1 + sum(map(_size, paths)) // SHARE)
-    try:
-        if processes > 1:
-            pool = importlib.import_module("refute.verifiers.sql.conform_pool")
-            pool.run_in_processes(choice, paths, processes, keep, progress)
-        else:
-            run_share(choice, paths, keep, progress, lambda: False)
-    except KeyboardInterrupt:
-        result.interrupted = True
+    most = max_failures or float("inf")
+    with contextlib.ExitStack() as stack:
+        kept, options = None, {}
+        if resume is not None:
+            module = importlib.import_module("refute.verifiers.sql.conform_resume")
+            kept = stack.enter_context(module.opened(choice, resume, resume_name))
+            options = module.options_of(choice, paths, chosen, most)
+        results = Results(result, found, ended, most, kept, options)
+        tasks = [
+            _task(path, i, chosen.get(path), most, kept is not None) for i, path in enumerate(paths)
+        ]
+        try:
+            if kept is not None:
+                tasks = kept.not_known(tasks, options, results.add)
+                result.notes, result.kept = kept.notes, kept.number
+            if tasks and not result.stopped:
+                _run_tasks(choice, tasks, jobs, executor, results.take, progress)
+        except KeyboardInterrupt:
+            result.interrupted = True
+        finally:
+            results.release_all()
     result.wall_s = time.monotonic() - started
     return result
 
 
-def run_share(
-    choice: Choice, paths: Sequence[str], found: Found, progress: Progress, stop: Stop
+def _run_tasks(
+    choice: Choice,
+    tasks: Sequence[Task],
+    jobs: int,
+    executor: Executor | None,
+    take: Callable[[Task, Done], bool],
+    progress: Progress,
 ) -> None:
-    """Run the files one after the other in this process, until one was cut."""
+    """Run the files where they are to be run. Raises KeyboardInterrupt and RefuteError."""
+    if executor is not None:
+        module = importlib.import_module("refute.verifiers.sql.conform_executor")
+        module.run_on(executor, choice, tasks, jobs, take, progress)
+        return
+    share = SHARE if choice.engine == SQLITE else 1
+    processes = min(jobs, len(tasks), 1 + sum(task.size for task in tasks) // share)
+    if processes > 1:
+        module = importlib.import_module("refute.verifiers.sql.conform_processes")
+        module.run_in_processes(choice, tasks, processes, take, progress)
+        return
     engine = choice.open()
-    run = Run(engine, choice.name, stop, progress, choice.dialect, choice.rules)
     try:
-        for path in paths:
-            file = _run_path(run, path)
-            found(file)
-            if file.cut:
+        for task in tasks:
+            done = run_task(choice, engine, task, lambda: False, progress)
+            if not take(task, done):
                 return
+            if done.result.cut:
+                raise KeyboardInterrupt
     finally:
         engine.close()
-
-
-def _run_path(run: Run, path: str) -> FileResult:
-    try:
-        data = _read(path)
-    except OSError as error:
-        return FileResult(path, error=f"{path}: cannot be read: {error.strerror or error}")
-    return run_file(run, "<stdin>" if path == STDIN else path, data, CONFIRMED)
-
-
-def _read(path: str) -> bytes:
-    """The bytes of a regular file. Raises OSError for anything else, and for a huge one."""
-    if path == STDIN:
-        return sys.stdin.buffer.read(LARGEST)
-    with open(path, "rb", opener=_open_at_once) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("it is not a regular file")
-        if status.st_size > LARGEST:
-            raise OSError(f"it is larger than {LARGEST} bytes")
-        return file.read()
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open without waiting for a writer, should it be a pipe."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _records(number: int) -> str:
     return f"{number:,} record{'' if number == 1 else 's'}"
 
 
-def _size(path: str) -> int:
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return 0
+def _task(path: str, number: int, chosen: Chosen | None, most: float, named: bool) -> Task:
+    size = size_of(path)
+    return Task(path, number, chosen, size, float(size), most, named)
