@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import gc
 import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from refute.budget import parse_duration
 from refute.cli.conform_files import collect
@@ -26,6 +28,9 @@ from refute.report.conform import file_lines, json_text, summary
 from refute.verifiers.sql.conform_file import FileResult
 from refute.verifiers.sql.conform_run import SQLITE, STDIN, Choice, ConformRun, run_files
 
+if TYPE_CHECKING:
+    from refute.cli.conform_judging import Judging
+
 
 def run(argv: Sequence[str]) -> int:
     """Run the command; returns its exit code."""
@@ -36,10 +41,15 @@ def run(argv: Sequence[str]) -> int:
     read = {path: f"the file {path}, which is run" for path in paths if path != STDIN}
     check_targets(list(targets.items()), read)
     choice = _choice(given)
+    judging = _judging(given, choice)
+    if judging is not None:
+        choice = dataclasses.replace(choice, confirm=sys.maxsize)  # each is excused by itself
     people = sys.stderr if "-" in targets.values() else sys.stdout
     progress = Progress(sys.stderr, len(paths))
 
     def found(file: FileResult) -> None:
+        if judging is not None:
+            judging.found(file)
         progress.ended(file)
         lines = file_lines(file, given.show)
         if lines:
@@ -50,6 +60,8 @@ def run(argv: Sequence[str]) -> int:
         result = run_files(choice, paths, given.jobs or os.cpu_count() or 1, found, progress.ran)
     progress.clear()
     _afterwards(given, result)
+    if judging is not None:
+        print_all(judging.finish(result), people)
     try:
         _write(targets, result)
     finally:  # what is known is said even where a document cannot be written
@@ -64,6 +76,14 @@ def _choice(given: argparse.Namespace) -> Choice:
         return Choice(SQLITE, (given.name or SQLITE).lower(), timeout_s)
     module = importlib.import_module("refute.cli.conform_place")
     made: Choice = module.choice_of(given.engine, given.name, timeout_s, Path.cwd())
+    return made
+
+
+def _judging(given: argparse.Namespace, choice: Choice) -> Judging | None:
+    """What is to be done about known failures, if any is. Raises UsageError."""
+    if not (given.known or given.write_known):
+        return None
+    made: Judging = importlib.import_module("refute.cli.conform_judging").Judging(given, choice)
     return made
 
 

@@ -56,6 +56,25 @@ def _running(made: Parser) -> None:
 
 def _judging(made: Parser) -> None:
     """What counts as a failure: known failures, expected differences, transpiling."""
+    group = made.add_argument_group("judging")
+    group.add_argument(
+        "--known",
+        default="",
+        metavar="FILE",
+        help="failures that are accepted, with reasons (TOML)",
+    )
+    group.add_argument(
+        "--known-passing",
+        choices=("fail", "warn"),
+        default="fail",
+        help="what a known failure does that passes or cannot be found (fail: exit 3)",
+    )
+    group.add_argument(
+        "--write-known",
+        default="",
+        metavar="FILE",
+        help="add entries for the failures that are not listed; they excuse nothing until reviewed",
+    )
 
 
 def _causes(made: Parser) -> None:

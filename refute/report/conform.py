@@ -6,24 +6,62 @@ person can jump to. The number of lines for one file is capped in text; JSON has
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from refute import __version__
 from refute.report.visible import visible
 from refute.verifiers.sql.conform_file import Failure, FileResult
-from refute.verifiers.sql.conform_run import ConformRun
+from refute.verifiers.sql.conform_run import EXCEPT, ConformRun
+
+if TYPE_CHECKING:
+    from refute.verifiers.sql.conform_known import KnownUse
 
 SCHEMA = "refute.conform/1"
 SHOWN = 10  # failures of one file
 
 
+@dataclasses.dataclass(frozen=True)
+class Counts:
+    """Failed records: all, and of those how many are known, listed without being excused, shown to
+    follow from an earlier failure, or may follow from one. new: neither known nor following."""
+
+    failed: int
+    known: int
+    listed: int
+    follow: int
+    may_follow: int
+    new: int
+
+
+def counts(run: ConformRun) -> Counts:
+    """The failed records of a run, counted."""
+    failures = [failure for file in run.files for failure in file.failures]
+    return Counts(
+        failed=len(failures),
+        known=sum(bool(f.known) for f in failures),
+        listed=sum(bool(f.listed) and not f.known for f in failures),
+        follow=sum(f.follows > 0 for f in failures),
+        may_follow=sum(f.may_follow > 0 for f in failures),
+        new=sum(not (f.known or f.follows or f.may_follow) for f in failures),
+    )
+
+
 def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
-    """What to say of one file: its failures and what kept it from being run; often nothing."""
-    lines = [failure_line(file.path, failure) for failure in file.failures[:most]]
-    left = len(file.failures) - len(lines)
+    """What to say of one file: its failures and what kept it from being run; often nothing.
+
+    Failures that follow from others give way where not all can be shown; known ones are counted.
+    """
+    unknown = [failure for failure in file.failures if not failure.known]
+    first = sorted(unknown, key=lambda f: bool(f.follows or f.may_follow))[:most]
+    lines = [failure_line(file.path, f) for f in sorted(first, key=lambda f: (f.path, f.line))]
+    left = len(unknown) - len(lines)
     if left > 0:
         lines.append(f"{visible(file.path)}: … and {left} more failed records")
+    known = len(file.failures) - len(unknown)
+    if known:
+        lines.append(f"{visible(file.path)}: {known} known failure{'' if known == 1 else 's'}")
     if file.error:
         lines.append(f"error: {visible(file.error)}")
     if file.lost:
@@ -39,33 +77,100 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
 
 def failure_line(path: str, failure: Failure) -> str:
     """One failed record on one line."""
-    once = " (passed when it was run again)" if failure.confirmed is False else ""
-    wanted = f"expected {failure.expected}, got {failure.got}{once}"
-    return visible(f"{path}:{failure.line}: {wanted}")
+    wanted = f"expected {failure.expected}, got {failure.got}"
+    notes = "".join(f" ({note})" for note in notes_of(failure))
+    looped = f" [{failure.round}]" if failure.round else ""
+    return visible(f"{failure.path or path}:{failure.line}:{looped} {wanted}{notes}")
+
+
+def notes_of(failure: Failure) -> list[str]:
+    """What is known of a failure besides what was expected and what came."""
+    notes = []
+    if failure.confirmed is False:
+        notes.append("passed when it was run again")
+    if failure.follows:
+        notes.append(f"follows from line {failure.follows}")
+    if failure.may_follow:
+        notes.append(f"may follow from line {failure.may_follow}")
+    if failure.known:
+        notes.append(f"known: {failure.known}")
+    elif failure.listed:
+        notes.append(failure.listed)
+    return notes
 
 
 def summary(run: ConformRun) -> str:
     """The last lines: the verdict and why, then what was run, how fast."""
     rate = run.run / run.wall_s if run.wall_s else 0
     engine = run.choice.engine + (f" ({run.version})" if run.version else "")
-    counts = f"{_records(run.run)} run, {run.skipped:,} skipped, {run.failed:,} failed"
+    numbers = f"{_records(run.run)} run, {run.skipped:,} skipped, {run.failed:,} failed"
     files = f"{len(run.files)} file{'' if len(run.files) == 1 else 's'}"
-    lines = [
-        f"engine {engine}: {files}, {counts}",
-        f"{run.wall_s:.2f} s, {rate:,.0f} records/s",
-    ]
+    lines = [f"engine {engine}: {files}, {numbers}{_of_those(counts(run))}"]
+    lines.append(f"{run.wall_s:.2f} s, {rate:,.0f} records/s")
     unchecked = sum(file.unchecked for file in run.files)
     if unchecked:
         lines.append(f"{_records(unchecked)} expected nothing and only had to run")
+    if run.known is not None:
+        lines += known_lines(run.known)
     reasons = [f"  {visible(reason)}" for reason in run.reasons[:8]]
     more = len(run.reasons) - len(reasons)
     if more:
         reasons.append(f"  … and {more} more")
-    return "\n".join([*lines, run.decision.upper(), *reasons]) + "\n"
+    return "\n".join([*lines, verdict(run), *reasons]) + "\n"
+
+
+def verdict(run: ConformRun) -> str:
+    """The decision in capitals, with the number of known failures where there are some."""
+    decision = run.decision
+    if decision.endswith(EXCEPT):
+        number = run.known_failures
+        known = f"{number:,} known failure{'' if number == 1 else 's'}"
+        decision = f"{decision.removesuffix(EXCEPT)} except {known}"
+    return decision.upper()
+
+
+def known_lines(use: KnownUse, most: int = SHOWN) -> list[str]:
+    """What is to be done about the list of known failures."""
+    lines = []
+    remarks = {
+        "take it out": use.passing,
+        "take it out, or list the record anew": use.gone,
+        "its failures count again": use.expired,
+        "raise `most` only for what was looked at": use.over,
+        "if that stays so, take it out": use.idle,
+        "--write-known to a new file gives the new lines": use.moved,
+    }
+    for advice, found in remarks.items():
+        lines += [visible(f"{remark}; {advice}") for remark in found[:most]]
+        if len(found) > most:
+            lines.append(visible(f"{use.path}: … and {len(found) - most} more; {advice}"))
+    if use.unreviewed:
+        excused = (
+            "is listed, but nobody has reviewed it"
+            if use.unreviewed == 1
+            else ("are listed, but nobody has reviewed them")
+        )
+        lines.append(f"{visible(use.path)}: {_failures(use.unreviewed)} {excused}")
+    return lines
+
+
+def _of_those(number: Counts) -> str:
+    parts = [
+        f"{number.known:,} known" if number.known else "",
+        f"{number.follow:,} follow from an earlier failure" if number.follow else "",
+        f"{number.may_follow:,} may follow from one" if number.may_follow else "",
+    ]
+    told = ", ".join(part for part in parts if part)
+    return f" (of those {told})" if told else ""
+
+
+def _failures(number: int) -> str:
+    return f"{number:,} failure{'' if number == 1 else 's'}"
 
 
 def document(run: ConformRun) -> dict[str, Any]:
-    """The run as JSON data."""
+    """The run as JSON data, as `conform.schema.json` describes it."""
+    number = counts(run)
     return {
         "schema": SCHEMA,
         "refute": __version__,
@@ -76,7 +181,16 @@ def document(run: ConformRun) -> dict[str, Any]:
         "exit_code": run.exit_code,
         "reasons": run.reasons,
         "interrupted": run.interrupted,
-        "records": {"run": run.run, "skipped": run.skipped, "failed": run.failed},
+        "records": {
+            "run": run.run,
+            "skipped": run.skipped,
+            "failed": number.failed,
+            "known": number.known,
+            "listed": number.listed,
+            "follow": number.follow,
+            "may_follow": number.may_follow,
+        },
+        "known": None if run.known is None else dataclasses.asdict(run.known),
         "wall_s": round(run.wall_s, 3),
         "files": [_file(file) for file in run.files],
     }
@@ -99,16 +213,25 @@ def _file(file: FileResult) -> dict[str, Any]:
         "unstable": file.unstable,
         "interrupted": file.cut,
         "wall_s": round(file.wall_s, 3),
-        "failures": [
-            {
-                "line": failure.line,
-                "sql": failure.sql,
-                "expected": failure.expected,
-                "got": failure.got,
-                "confirmed": failure.confirmed,
-            }
-            for failure in file.failures
-        ],
+        "unchosen": file.unchosen,
+        "failures": [_failure(file, failure) for failure in file.failures],
+    }
+
+
+def _failure(file: FileResult, failure: Failure) -> dict[str, Any]:
+    return {
+        "path": failure.path or file.path,
+        "line": failure.line,
+        "round": failure.round,
+        "sql": failure.sql,
+        "kind": failure.kind,
+        "expected": failure.expected,
+        "got": failure.got,
+        "confirmed": failure.confirmed,
+        "follows": failure.follows or None,
+        "may_follow": failure.may_follow or None,
+        "known": failure.known,
+        "listed": failure.listed,
     }
 
 
