@@ -6,7 +6,9 @@ anything here. All that gains it is another answer, which it could have given an
 
 One result for each statement:
 
-    ["rows", [column name, …], [[value, …], …]]   values: None, int, float, str, bytes
+    ["rows", [column name, …], [[value, …], …]]   values: None, int, float, str, bytes;
+                                                   a fourth item, where the engine tells them, is
+                                                   the list of its own names of the columns' types
     ["done"]                                       no result set
     ["error", type name, message]                  an exception that PEP 249 knows: an SQL error;
                                                    a fourth text is its SQLSTATE, where it has one
@@ -39,11 +41,7 @@ _NO_ROWS = (str, bytes, bytearray, Mapping, Set)  # fall apart into letters, key
 
 
 class Session:
-    """Connections of the engine that `factory`, "module:function", makes; "" is the default one.
-
-    A factory with a parameter `database` is given the path of a database file: connections with
-    the same path are to see one database. Without it there is the default connection alone.
-    """
+    """One connection of the engine that `factory`, "module:function", makes."""
 
     def __init__(self, factory: str) -> None:
         module, _, name = factory.partition(":")
@@ -51,92 +49,38 @@ class Session:
         for part in name.split("."):
             made = _getattr(made, part)
         self._make = made
-        self._named, self._needed = _database_parameter(made)
-        self._directory = self._database = ""
-        self._serial = 0
-        self._connections: dict[str, Any] = {}
-        if self._needed:
-            self._database = self._path("main")
-        self._connect("")
-
-    def can(self) -> list[str]:
-        """What it can besides running statements on one connection."""
-        return ["connections", "restart", "load"] if self._named else []
+        self._connection: Any = made()
+        commit_each(self._connection)
 
     def restart(self, statements: Sequence[str]) -> list[list[Any]]:
-        """As `run`, on a new connection to a new database; those before are closed."""
-        self._close_all()
-        if self._database:
-            self._serial += 1
-            self._database = self._path(f"{self._serial}.main")
-        self._connect("")
+        """As `run`, on a new connection; the one before is closed."""
+        with contextlib.suppress(_BaseException):  # it is of no use any more
+            self._connection.close()
+        self._connection = self._make()
+        commit_each(self._connection)
         return self.run(statements)
 
-    def share(self) -> None:
-        """Have the default connection use a database that others can be opened to.
-
-        To be called before any statement.
-        """
-        if self._named and not self._database:
-            self.renew("main")
-
-    def reconnect(self, connection: str) -> None:
-        """Close a connection and open it again, to the same database."""
-        self._close(connection)
-        self._connect(connection)
-
-    def renew(self, database: str) -> None:
-        """Close all connections and open the default one: to the same database, or another.
-
-        database: a name, a new one for a new database; "" for the one in use.
-        """
-        self._close_all()
-        if database:
-            self._database = self._path(database)
-        self._connect("")
-
-    def run(self, statements: Sequence[str], connection: str = "") -> list[list[Any]]:
+    def run(self, statements: Sequence[str]) -> list[list[Any]]:
         """The results of the first statements, at least one; ask again for those left over.
 
         It comes back early when time or size of one answer is used up, so that the parent can wait
         for each answer with the patience for little more than one statement.
         """
-        if connection not in self._connections:
-            self._connect(connection)
-        connected = self._connections[connection]
         results: list[list[Any]] = []
         full = 0.0
         until = _monotonic() + PAUSE_S
         for statement in statements:
-            result, part = self._run(connected, statement)
+            result, part = self._run(statement)
             results.append(result)
             full += part
             if full > FULL or _monotonic() > until:
                 break
         return results
 
-    def _connect(self, connection: str) -> None:
-        made = self._make(database=self._database) if self._database else self._make()
-        _commit_each(made)
-        self._connections[connection] = made
-
-    def _close(self, connection: str) -> None:
-        with contextlib.suppress(_BaseException):  # it is of no use any more
-            self._connections.pop(connection).close()
-
-    def _close_all(self) -> None:
-        for name in list(self._connections):
-            self._close(name)
-
-    def _path(self, database: str) -> str:
-        if not self._directory:
-            self._directory = _import("tempfile").mkdtemp(prefix="refute-database-")
-        return f"{self._directory}/{_quote(database)}"
-
-    def _run(self, connection: Any, statement: str) -> tuple[list[Any], float]:
+    def _run(self, statement: str) -> tuple[list[Any], float]:
         """One result, and which part of the largest it is."""
         try:
-            cursor = connection.cursor()
+            cursor = self._connection.cursor()
             cursor.execute(statement)
             if cursor.description is None:
                 result, part = ["done"], 0.0
@@ -146,28 +90,10 @@ class Session:
             cursor.close()
             return result, part
         except _BaseException as error:  # an engine that exits has not answered
-            return _failed(error), 0.0
+            return failed(error), 0.0
 
 
-def _database_parameter(factory: Any) -> tuple[bool, bool]:
-    """Whether the factory takes a `database`, and whether it needs one."""
-    code = _getattr(factory, "__code__", None)
-    if code is not None and "database" not in code.co_varnames:
-        return False, False  # most engines: `inspect` need not be loaded
-    try:
-        found = _import("inspect").signature(factory).parameters.get("database")
-    except (TypeError, ValueError):
-        return False, False
-    return found is not None, found is not None and found.default is found.empty
-
-
-def _quote(name: str) -> str:
-    """The name as one of a file: whatever is not a letter, digit, `_`, `.` or `-` is spelled."""
-    plain = "".join(c if c.isalnum() or c in "_.-" else f"%{ord(c):x}" for c in name)
-    return plain if plain.strip(".") else f"%{plain}"
-
-
-def _commit_each(connection: Any) -> None:
+def commit_each(connection: Any) -> None:
     """Have every statement commit by itself, where the driver would begin transactions unasked.
 
     PEP 249 leaves this to extensions: `autocommit`, or the older `isolation_level` of sqlite3.
@@ -209,7 +135,8 @@ def _rows(names: list[str], fetched: Iterable[Iterable[Any]]) -> tuple[list[Any]
     return ["rows", names, rows], part
 
 
-def _failed(error: BaseException) -> list[Any]:
+def failed(error: BaseException) -> list[Any]:
+    """The answer for what an engine raised."""
     kind = type(error)
     known = any(base.__name__ == "Error" for base in kind.__mro__)
     try:

@@ -1,6 +1,6 @@
-"""A DB-API engine in a sandbox worker, as sqllogictest files are run on it.
+"""An engine in a process of its own, as sqllogictest files are run on it.
 
-The engine may die, hang or answer nonsense at any statement. Then a fresh worker repeats what went
+The engine may die, hang or answer nonsense at any statement. Then a fresh process repeats what went
 before (what only reads is left out), the statements in question go one by one until the one to
 blame is found, its record fails, and the file goes on. That is bounded: an engine that keeps dying
 is given up. An engine that dies once and not again is unstable, which is told.
@@ -8,32 +8,37 @@ is given up. An engine that dies once and not again is unstable, which is told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from refute.budget import GIB
 from refute.errors import UsageError
 from refute.oracles.sql.driver import PAUSE_S
-from refute.oracles.sqllogictest.expect import SLOW
 from refute.sandbox import Handle, Outcome, Worker
-from refute.verifiers.sql.conform_file import READS_ONLY, EngineLost, cannot
+from refute.verifiers.sql.conform_engine import EngineLost, cannot
+from refute.verifiers.sql.conform_packed import unpacked, unpacked_rows
 
 LOSSES = 10  # how often a file's engine may be lost before it is given up
 START_S = 30.0  # seconds for importing the engine and connecting
 LIFE_S = 24 * 3600.0  # of a worker; each statement has its own limit
 MEMORY = 2 * GIB  # bytes
 SPARE_S = 1.0  # for the answer to come over the wire
+MOST_VALUES = 5_000_000  # of one result, however many parts it has
 
-SESSION = "refute.oracles.sql.driver:Session"
-_TYPES = frozenset({type(None), int, float, str, bytes})
-_TEXTS = {"error": (2, 3), "crash": (2,), "unfit": (1,), "done": (0,)}
+SLOW = "did not answer in time"
+SESSION = "refute.oracles.sql.engines.session:Made"
 _HAS_NOT = {
     "connections": "second connection to one database",
     "restart": "way to open the same database again",
     "load": "way to open a database by its name",
+    "kill": "way to end one statement",
 }
-_GIVE_DATABASE = (
+GIVE_DATABASE = (
     "give the function a parameter `database`, the path of a database file that it opens or makes"
+)
+_FORGETS = re.compile(
+    r"\s*(?:SELECT|VALUES|EXPLAIN)\b(?!.*\b(?:nextval|setval|INTO)\b)", re.I | re.S
 )
 
 
@@ -49,63 +54,66 @@ class Step(NamedTuple):
     sql: str = ""
 
 
-class InWorker:
-    """An engine behind `factory`, "module:function", in workers that `open_worker` starts.
+class Lossy:
+    """An engine that can be lost at any statement. name: for messages. timeout_s: for a statement.
 
-    open_worker: takes a hash seed. timeout_s: wall seconds for one statement.
+    A kind of engine says how a process is opened, asked, told and closed.
     """
 
-    def __init__(
-        self, open_worker: Callable[[int], Worker], factory: str, timeout_s: float
-    ) -> None:
-        self.unstable = ""
+    unstable = ""
+    version = ""
+    isolation = ""
+    next_step = GIVE_DATABASE  # for an engine that cannot do what a file asks
+
+    def __init__(self, name: str, timeout_s: float) -> None:
         self.can: frozenset[str] = frozenset()
-        self.isolation = ""
-        self._cpu_s = 0.0
-        self._open_worker = open_worker
-        self._factory = factory
+        self._name = name
         self._timeout_s = timeout_s
         self._hash_seed = 0
         self._losses = 0
-        self._worker: Worker | None = None
-        self._session: Any = None
-        self._outcome = Outcome("died")
         self._done: list[Step] = []
         self._shares = False
 
-    @property
-    def cpu_s(self) -> float:
-        """CPU seconds of its workers so far."""
-        return self._cpu_s + (self._worker.cpu_s if self._worker is not None else 0.0)
+    def open(self) -> None:
+        """Close what is open, and begin with an empty database. Raises EngineLost, UsageError."""
+        raise NotImplementedError
+
+    def ask(self, statements: Sequence[str], connection: str, timeout_s: float) -> list[Any] | str:
+        """The answers to the first statements, at least one; or how the engine was lost."""
+        raise NotImplementedError
+
+    def tell(self, method: str, *args: str) -> str:
+        """`share`, `reconnect` or `renew`; how the engine was lost over it, else empty."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End its process."""
+        raise NotImplementedError
 
     def start(self, hash_seed: int) -> None:
-        """Begin with an empty database in a fresh worker. Raises EngineLost or EngineMissing."""
+        """Begin with an empty database in a fresh process. Raises EngineLost or UsageError."""
         self._hash_seed = hash_seed
         self._losses = 0
-        self._done = []
-        self._shares = False
-        self._connect()
+        self.forget()
+        self.open()
 
-    def again(self) -> None:
-        """Begin with an empty database in the worker that is there, if it is of any use."""
+    def forget(self) -> None:
+        """Repeat nothing of what was done so far."""
         self._done = []
         self._shares = False
-        if self._worker is None or not self._worker.alive or not self._session_made():
-            self._connect()
 
     def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
         """One answer for each statement, in the driver's form or ["lost", how it ended]."""
         todo = list(statements)
         singly = 0  # so many of the next statements are sent alone
         while todo:
-            given = self._ask(todo[:1] if singly else todo)
+            given = self.ask(todo[:1] if singly else todo, "", self._timeout_s)
             if type(given) is list:
                 for statement, answer in zip(todo, given, strict=False):
-                    if not READS_ONLY.match(statement):
-                        self._done.append(Step("run", "", statement))
+                    self._note("", statement)
                     yield answer
                 if singly == 1:  # all alone, and none ended it
-                    self._note_unstable()
+                    self.unstable = f"{self._name} ended once, and not when the same was repeated"
                 singly = max(0, singly - len(given))
                 todo = todo[len(given) :]
                 continue
@@ -122,12 +130,11 @@ class InWorker:
         if connection:
             self._check("connections")
         self._share()
-        given = self._ask([sql], connection, timeout_s)
+        given = self.ask([sql], connection, self._timeout_s if timeout_s is None else timeout_s)
         if type(given) is not list:
             self._lose(str(given))
             return ["lost", given]
-        if not READS_ONLY.match(sql):
-            self._done.append(Step("run", connection, sql))
+        self._note(connection, sql)
         answer: Sequence[Any] = given[0]
         return answer
 
@@ -141,40 +148,39 @@ class InWorker:
         self._check("load" if database else "restart")
         self._change(Step("renew", database))
 
-    def close(self) -> None:
-        """End the worker."""
-        if self._worker is not None:
-            self._worker.close()
-            self._cpu_s += self._worker.cpu_s
-            self._worker = None
-
-    def _note_unstable(self) -> None:
-        self.unstable = f"{self._factory} ended once, and not when the same was repeated"
+    def _note(self, connection: str, sql: str) -> None:
+        """Remember a statement that may have changed something."""
+        if not _FORGETS.match(sql):
+            self._done.append(Step("run", connection, sql))
 
     def _lose(self, how: str) -> None:
         """Start again where the engine was lost. Raises EngineLost when that was too often."""
         self._losses += 1
         if self._losses > LOSSES:
-            raise EngineLost(f"{self._factory} {how}; it was lost {self._losses} times")
-        self._connect()
+            raise EngineLost(f"{self._name} {how}; it was lost {self._losses} times")
+        self.open()
         if self._shares:
-            self._tell("share")
-        for step in self._done:
-            given = self._repeated(step)
-            if given:
-                self.unstable = f"{self._factory} {given} where it had answered before"
+            self.tell("share")
+        done = list(self._done)
+        while done:
+            number, how = self._repeated(done)
+            if how:
+                self.unstable = f"{self._name} {how} where it had answered before"
                 raise EngineLost(self.unstable)
+            done = done[number:]
 
-    def _repeated(self, step: Step) -> str:
-        """Do again what was done; how the engine was lost over it, else empty."""
-        if step.what != "run":
-            return self._tell(step.what, step.name)
-        given = self._ask([step.sql], step.name)
-        return "" if type(given) is list else str(given)
+    def _repeated(self, steps: Sequence[Step]) -> tuple[int, str]:
+        """Do again what was done: how many steps of it, and how the engine was lost over them."""
+        first = steps[0]
+        if first.what != "run":
+            return 1, self.tell(first.what, first.name)
+        end = next((n for n, step in enumerate(steps) if step[:2] != first[:2]), len(steps))
+        given = self.ask([step.sql for step in steps[:end]], first.name, self._timeout_s)
+        return (len(given), "") if type(given) is list else (0, str(given))
 
     def _check(self, what: str) -> None:
         if what not in self.can:
-            raise cannot(self._factory, _HAS_NOT[what], _GIVE_DATABASE)
+            raise cannot(self._name, _HAS_NOT[what], self.next_step)
 
     def _share(self) -> None:
         if not self._shares:
@@ -184,69 +190,131 @@ class InWorker:
     def _change(self, step: Step) -> None:
         """Have the session do something that has no answer."""
         self._share()
-        if how := self._tell(step.what, *([step.name] if step.what != "share" else [])):
+        if how := self.tell(step.what, *([step.name] if step.what != "share" else [])):
             self._lose(how)
-            raise EngineLost(f"{self._factory} {how}, asked to open a connection")
+            raise EngineLost(f"{self._name} {how}, asked to open a connection")
         if step.what != "share":
             self._done.append(step)
 
-    def _tell(self, method: str, *args: str) -> str:
-        """Call a method of the session; how the engine was lost over it, else empty."""
-        assert self._worker is not None
-        outcome = self._worker.invoke(self._session, method, *args, timeout_s=START_S)
-        return "" if outcome.kind == "returned" else ended(outcome)
 
-    def _connect(self) -> None:
+class InWorker(Lossy):
+    """An engine behind a session in sandbox workers; "module:function" where no other is named.
+
+    open_worker: takes a hash seed. session: what is created in the worker, from `given`.
+    """
+
+    def __init__(
+        self,
+        open_worker: Callable[[int], Worker],
+        name: str,
+        timeout_s: float,
+        session: str = SESSION,
+        given: tuple[Any, ...] | None = None,
+    ) -> None:
+        super().__init__(name, timeout_s)
+        self._cpu_s = 0.0
+        self._open_worker = open_worker
+        self._session_of = session
+        self._given = (name,) if given is None else given
+        self._worker: Worker | None = None
+        self._session: Any = None
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of its workers so far."""
+        return self._cpu_s + (self._worker.cpu_s if self._worker is not None else 0.0)
+
+    def again(self) -> None:
+        """Begin with an empty database in the worker that is there, if it is of any use."""
+        self.forget()
+        if self._worker is not None and self._worker.alive:
+            outcome = self._made()
+            if outcome.kind == "returned" and type(outcome.value) is Handle:
+                self._session = outcome.value
+                return
+        self.open()
+
+    def open(self) -> None:
+        """A fresh worker with a session. Raises EngineLost or EngineMissing."""
         self.close()
         self._worker = self._open_worker(self._hash_seed)
         self.isolation = self._worker.isolation
-        outcome = self._worker.create(SESSION, self._factory, timeout_s=START_S)
+        outcome = self._made()
         if outcome.kind == "returned" and type(outcome.value) is Handle:
             self._session = outcome.value
-            self.can = self._asked_can()
+            self._note_facts()
             return
-        how = ended(outcome)
         if outcome.error in ("ModuleNotFoundError", "AttributeError"):
-            raise EngineMissing(
-                f"engine {self._factory} cannot be loaded: {outcome.message}",
-                thing="engine",
-                value=self._factory,
-                possible=("sqlite", "module:function"),
-                next_step="name a function without arguments that returns a DB-API connection; its "
-                "module is looked for from the current directory and the project's roots",
-            )
-        raise EngineLost(f"{self._factory} gave no connection: it {how}")
+            raise self.missing(outcome)
+        raise EngineLost(f"{self._name} gave no connection: it {ended(outcome)}")
 
-    def _session_made(self) -> bool:
-        """Have the engine give a connection; `_outcome` says what became of it."""
-        assert self._worker is not None
-        self._outcome = self._worker.create(SESSION, self._factory, timeout_s=START_S)
-        if self._outcome.kind != "returned" or type(self._outcome.value) is not Handle:
-            return False
-        self._session = self._outcome.value
-        return True
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.close()
+            self._cpu_s += self._worker.cpu_s
+            self._worker = None
 
-    def _asked_can(self) -> frozenset[str]:
-        """What the session says it can; nothing else is believed."""
-        assert self._worker is not None
-        outcome = self._worker.invoke(self._session, "can", timeout_s=START_S)
-        said = outcome.value if outcome.kind == "returned" and type(outcome.value) is list else []
-        return frozenset(what for what in _HAS_NOT if what in said)
-
-    def _ask(
-        self, statements: Sequence[str], connection: str = "", timeout_s: float | None = None
-    ) -> list[Any] | str:
+    def ask(self, statements: Sequence[str], connection: str, timeout_s: float) -> list[Any] | str:
         """The answers to the first statements, at least one; or how the engine was lost."""
-        assert self._worker is not None
-        patience = (self._timeout_s if timeout_s is None else timeout_s) + PAUSE_S + SPARE_S
-        args = (list(statements), connection) if connection else (list(statements),)
-        outcome = self._worker.invoke(self._session, "run", *args, timeout_s=patience)
+        patience = timeout_s + PAUSE_S + SPARE_S
+        outcome = self._invoke("answer", patience, list(statements), connection, timeout_s)
         if outcome.kind != "returned":
             return ended(outcome)
-        given = outcome.value
-        if type(given) is not list or not 0 < len(given) <= len(statements):
+        given = unpacked(outcome.value, len(statements))
+        if given is None:
             return "answered nonsense"
-        return [answer if in_form(answer) else ["unfit", "a malformed answer"] for answer in given]
+        if given[-1][0] == "part":
+            return self._completed(given, timeout_s)
+        return given
+
+    def tell(self, method: str, *args: str) -> str:
+        """Call a method of the session; how the engine was lost over it, else empty."""
+        outcome = self._invoke(method, START_S, *args)
+        return "" if outcome.kind == "returned" else ended(outcome)
+
+    def missing(self, outcome: Outcome) -> EngineMissing:
+        """The error for an engine that is not there."""
+        return EngineMissing(
+            f"engine {self._name} cannot be loaded: {outcome.message}",
+            thing="engine",
+            value=self._name,
+            possible=("sqlite", "module:function"),
+            next_step="name a function without arguments that returns a DB-API connection; its "
+            "module is looked for from the current directory and the project's roots",
+        )
+
+    def _made(self) -> Outcome:
+        assert self._worker is not None
+        return self._worker.create(self._session_of, *self._given, timeout_s=START_S)
+
+    def _invoke(self, method: str, timeout_s: float, *args: Any) -> Outcome:
+        assert self._worker is not None
+        return self._worker.invoke(self._session, method, *args, timeout_s=timeout_s)
+
+    def _note_facts(self) -> None:
+        """What the session says of itself; it decides nothing but what can be asked of it."""
+        outcome = self._invoke("facts", START_S)
+        said = outcome.value if outcome.kind == "returned" else None
+        if type(said) is dict:
+            can, version = said.get("can"), said.get("version")
+            self.can = frozenset(what for what in _HAS_NOT if type(can) is list and what in can)
+            self.version = version[:200] if type(version) is str else ""
+
+    def _completed(self, given: list[Any], timeout_s: float) -> list[Any] | str:
+        """The answers with all rows of the last one, which came in parts."""
+        _, names, rows, *types = given.pop()
+        done = False
+        while not done:
+            outcome = self._invoke("more", timeout_s + SPARE_S)
+            if outcome.kind != "returned":
+                return ended(outcome)
+            more = unpacked_rows(outcome.value, len(names))
+            if more is None or len(names) * len(rows) > MOST_VALUES:
+                return "answered nonsense"
+            rows += more[0]
+            done = more[1]
+        return [*given, ["rows", names, rows, *types]]
 
 
 def ended(outcome: Outcome) -> str:
@@ -261,22 +329,3 @@ def ended(outcome: Outcome) -> str:
         case "returned":
             return "answered nonsense"
     return f"broke the protocol ({outcome.detail})"
-
-
-def in_form(answer: Any) -> bool:
-    """Whether the answer has the driver's form; the engine could have patched the driver."""
-    if type(answer) is not list or not answer or type(answer[0]) is not str:
-        return False
-    if answer[0] == "rows" and len(answer) == 3:
-        _, names, rows = answer
-        return (
-            type(names) is list
-            and type(rows) is list
-            and all(type(name) is str for name in names)
-            and all(
-                type(row) is list and len(row) == len(names) and _TYPES.issuperset(map(type, row))
-                for row in rows
-            )
-        )
-    texts = answer[1:]
-    return len(texts) in _TEXTS.get(answer[0], ()) and all(type(text) is str for text in texts)

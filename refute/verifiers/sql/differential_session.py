@@ -12,8 +12,9 @@ from typing import Any
 
 from refute.oracles.sql.driver import PAUSE_S
 from refute.sandbox import Handle, Outcome, Worker
-from refute.verifiers.sql.conform_worker import SESSION, in_form
+from refute.verifiers.sql.conform_packed import in_form
 
+SESSION = "refute.oracles.sql.driver:Session"
 Answer = list[Any]
 
 

@@ -179,8 +179,8 @@ def patching():
 
 def forging():
     """Replaces the driver's method, and answers with what is no answer."""
-    driver = sys.modules["refute.oracles.sql.driver"]
-    driver.Session.run = lambda self, statements: [["pass"] for _ in statements]
+    session = sys.modules["refute.oracles.sql.engines.session"]
+    session.Session.answer = lambda self, statements, *_: b'[["pass"]]'
     return sound()
 
 
