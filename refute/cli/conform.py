@@ -25,7 +25,7 @@ from refute.cli.conform_progress import Progress
 from refute.cli.output import check_targets, write_document
 from refute.cli.printing import print_all
 from refute.report.conform import file_lines, json_text, summary
-from refute.verifiers.sql.conform_file import FileResult
+from refute.verifiers.sql.conform_file import FileResult, Rules
 from refute.verifiers.sql.conform_run import SQLITE, STDIN, Choice, ConformRun, run_files
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(argv: Sequence[str]) -> int:
     paths = collect(given.files)
     read = {path: f"the file {path}, which is run" for path in paths if path != STDIN}
     check_targets(list(targets.items()), read)
-    choice = _choice(given)
+    choice = dataclasses.replace(_choice(given), dialect=given.dialect, rules=_rules(given))
     judging = _judging(given, choice)
     if judging is not None:
         choice = dataclasses.replace(choice, confirm=sys.maxsize)  # each is excused by itself
@@ -85,6 +85,13 @@ def _judging(given: argparse.Namespace, choice: Choice) -> Judging | None:
         return None
     made: Judging = importlib.import_module("refute.cli.conform_judging").Judging(given, choice)
     return made
+
+
+def _rules(given: argparse.Namespace) -> Rules:
+    """What only extended dialects ask."""
+    return Rules(
+        tuple(given.label), given.allow_system, given.strict_types, parse_duration(given.timeout)
+    )
 
 
 def _afterwards(given: argparse.Namespace, result: ConformRun) -> None:

@@ -6,6 +6,7 @@ A group adds its options and nothing else; what they mean is read where they are
 from __future__ import annotations
 
 from refute.cli.parsing import Parser, natural
+from refute.oracles.sqllogictest.extended.dialects import AUTO, CHOICES
 from refute.report.conform import SHOWN
 from refute.verifiers.sql.conform_run import SQLITE
 
@@ -29,7 +30,7 @@ def parser() -> Parser:
     made = Parser("conform", ABOUT, EXAMPLES)
     files = "sqllogictest files, or directories with *.test and *.slt files; - for standard input"
     made.add_argument("files", nargs="+", metavar="FILE_OR_DIR", help=files)
-    for add in (_engine, _selection, _running, _judging, _causes, _reports):
+    for add in (_engine, _dialect, _selection, _running, _judging, _causes, _reports):
         add(made)
     return made
 
@@ -42,6 +43,32 @@ def _engine(made: Parser) -> None:
         "--as", default="", metavar="NAME", dest="name", help="the engine's name for skipif, onlyif"
     )
     group.add_argument("--timeout", default="30s", metavar="DURATION", help="for each query (30s)")
+
+
+def _dialect(made: Parser) -> None:
+    """In which dialect the files are, and what only some dialects have."""
+    group = made.add_argument_group("dialect of the files")
+    group.add_argument(
+        "--dialect",
+        default=AUTO,
+        choices=CHOICES,
+        help="sqlite: the C runner's; rs: sqllogictest-rs' (auto: whichever a file can only be)",
+    )
+    group.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="one more name for skipif, onlyif (rs)",
+    )
+    group.add_argument(
+        "--allow-system",
+        action="store_true",
+        help="files may run commands on this machine with `system` (rs)",
+    )
+    group.add_argument(
+        "--strict-types", action="store_true", help="check number and types of columns (rs)"
+    )
 
 
 def _selection(made: Parser) -> None:

@@ -112,12 +112,13 @@ class Rules:
     """What only extended dialects ask. labels: more names for skipif and onlyif.
 
     allow_system: whether files may run commands on this machine. strict: whether the column types
-    of sqllogictest-rs are checked.
+    of sqllogictest-rs are checked. timeout_s: wall seconds for one of those commands.
     """
 
     labels: tuple[str, ...] = ()
     allow_system: bool = False
     strict: bool = False
+    timeout_s: float = 30.0
 
 
 @dataclasses.dataclass(frozen=True)
