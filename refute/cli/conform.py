@@ -15,20 +15,25 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refute.budget import parse_duration
-from refute.cli.conform_files import collect
-from refute.cli.conform_options import parser
+from refute.cli.conform_files import selected
+from refute.cli.conform_options import LOCAL, parser
 from refute.cli.conform_progress import Progress
 from refute.cli.output import check_targets, write_document
 from refute.cli.printing import print_all
+from refute.errors import UsageError
 from refute.report.conform import file_lines, json_text, summary
 from refute.verifiers.sql.conform_file import FileResult, Rules
 from refute.verifiers.sql.conform_run import SQLITE, STDIN, Choice, ConformRun, run_files
+from refute.verifiers.sql.conform_task import size_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from refute.cli.conform_judging import Judging
 
 
@@ -37,27 +42,43 @@ def run(argv: Sequence[str]) -> int:
     given = parser().read(argv)
     targets = {f"--{o}": t for o in _RENDERERS if (t := getattr(given, o))}
     check_targets(list(targets.items()))  # wrong places are found before anything is read
-    paths = collect(given.files)
+    selection = selected(given)
+    paths = selection.paths
     read = {path: f"the file {path}, which is run" for path in paths if path != STDIN}
+    if given.resume and not Path(given.resume).is_dir():
+        read[given.resume] = f"{given.resume}, where results are kept"
     check_targets(list(targets.items()), read)
     choice = dataclasses.replace(_choice(given), dialect=given.dialect, rules=_rules(given))
     judging = _judging(given, choice)
     if judging is not None:
         choice = dataclasses.replace(choice, confirm=sys.maxsize)  # each is excused by itself
     people = sys.stderr if "-" in targets.values() else sys.stdout
-    progress = Progress(sys.stderr, len(paths))
+    sizes = {"<stdin>" if path == STDIN else path: size_of(path) for path in paths}
+    progress = Progress(sys.stderr, sizes, often=given.progress)
 
     def found(file: FileResult) -> None:
         if judging is not None:
             judging.found(file)
-        progress.ended(file)
         lines = file_lines(file, given.show)
         if lines:
             progress.clear()
             print_all("\n".join(lines) + "\n", people)
 
-    with _seldom_collecting():
-        result = run_files(choice, paths, given.jobs or os.cpu_count() or 1, found, progress.ran)
+    with _seldom_collecting(), _executor(given.executor) as executor:
+        result = run_files(
+            choice,
+            paths,
+            given.jobs or os.cpu_count() or 1,
+            found,
+            progress.ran,
+            executor=executor,
+            chosen=selection.chosen,
+            max_failures=given.max_failures,
+            resume=Path(given.resume) if given.resume else None,
+            resume_name=selection.results_name,
+            ended=progress.ended,
+        )
+    result.narrowed, result.shard = selection.left_out, selection.shard
     progress.clear()
     _afterwards(given, result)
     if judging is not None:
@@ -99,6 +120,31 @@ def _afterwards(given: argparse.Namespace, result: ConformRun) -> None:
 
 
 @contextlib.contextmanager
+def _executor(where: str) -> AbstractContextManager[Executor | None]:
+    """What runs the files; None: processes of this machine. Raises UsageError."""
+    if where == LOCAL:
+        return contextlib.nullcontext()
+    if not where.startswith("dask://"):
+        raise UsageError(
+            f"--executor {where}: there is no such executor",
+            thing="--executor",
+            value=where,
+            possible=(LOCAL, "dask://HOST:PORT"),
+            next_step="leave it out for processes of this machine",
+        )
+    try:
+        module = importlib.import_module("refute.verifiers.sql.conform_dask")
+    except ImportError as error:
+        raise UsageError(
+            f"--executor {where}: {error}",
+            thing="--executor",
+            value=where,
+            next_step="install Dask where refute is: pip install distributed",
+        ) from error
+    made: AbstractContextManager[Executor | None] = module.connected(where)
+    return made
+
+
 def _seldom_collecting() -> Iterator[None]:
     """Results are freed by their reference counts; looking for cycles often costs a tenth."""
     before = gc.get_threshold()

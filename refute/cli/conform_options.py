@@ -5,7 +5,7 @@ A group adds its options and nothing else; what they mean is read where they are
 
 from __future__ import annotations
 
-from refute.cli.parsing import Parser, natural
+from refute.cli.parsing import Parser, natural, path_text
 from refute.oracles.sqllogictest.extended.dialects import AUTO, CHOICES
 from refute.report.conform import SHOWN
 from refute.verifiers.sql.conform_run import SQLITE
@@ -22,6 +22,7 @@ refute conform select1.test select2.test --engine minidb:connect
 refute conform tests/sql --engine minidb:connect --as sqlite --json - | jq .records
 """
 
+LOCAL = "local"  # where files are run unless an executor is named
 _ENGINE = 'sqlite, or module:function, a factory of DB-API connections ("sqlite")'
 
 
@@ -73,6 +74,25 @@ def _dialect(made: Parser) -> None:
 
 def _selection(made: Parser) -> None:
     """Which of the files and records are run."""
+    group = made.add_argument_group(
+        "selection (what is left out is told; files may be given as PATH:LINE or PATH:FIRST-LAST)"
+    )
+    for option, words in (
+        ("--only", "files whose path or name fits one; * stops at /, ** does not"),
+        ("--skip", "no file that fits"),
+    ):
+        group.add_argument(option, action="append", default=[], metavar="GLOB", help=words)
+    for option, words in (("--tag", "files that have one of these"), ("--no-tag", "none of these")):
+        group.add_argument(option, action="append", default=[], metavar="TAG", help=words)
+    group.add_argument(
+        "--record",
+        default="",
+        metavar="LINES|REGEX",
+        help="records at lines, or whose SQL has a match; what they need before them runs, too",
+    )
+    group.add_argument(
+        "--shard", default="", metavar="K/N", help="the K-th of N parts of the files, by size"
+    )
 
 
 def _running(made: Parser) -> None:
@@ -82,6 +102,31 @@ def _running(made: Parser) -> None:
 
 
 def _judging(made: Parser) -> None:
+    group.add_argument(
+        "--executor",
+        default=LOCAL,
+        metavar="WHERE",
+        help="local, or dask://HOST:PORT: the scheduler of a Dask cluster (local)",
+    )
+    group.add_argument(
+        "--resume",
+        type=path_text,
+        metavar="FILE|DIR",
+        help="keep the result of each file there, and do not run again what it holds already",
+    )
+    group.add_argument(
+        "--max-failures", type=natural, default=0, metavar="N", help="end after N failed records"
+    )
+    group.add_argument(
+        "--fail-fast",
+        action="store_const",
+        const=1,
+        dest="max_failures",
+        help="end after the first",
+    )
+    group.add_argument(
+        "--progress", action="store_true", help="often, also where stderr is no terminal"
+    )
     """What counts as a failure: known failures, expected differences, transpiling."""
     group = made.add_argument_group("judging")
     group.add_argument(

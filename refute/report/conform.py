@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from refute import __version__
+from refute.report.conform_scope import scope_data, scope_lines
 from refute.report.visible import visible
 from refute.verifiers.sql.conform_file import Failure, FileResult
 from refute.verifiers.sql.conform_run import EXCEPT, ConformRun
@@ -68,9 +69,10 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
         lines.append(f"{visible(file.path)}: {visible(file.lost)}; {file.not_run} records not run")
     if file.unstable:
         lines.append(f"{visible(file.path)}: not deterministic: {visible(file.unstable)}")
+    lines += [visible(f"{words} (it only had to prepare)") for words in file.setup_failed[:most]]
     if file.cut:
         lines.append(f"{visible(file.path)}: interrupted after {_records(file.run)}")
-    elif not (file.run or file.error or file.lost):
+    elif not (file.run or file.error or file.lost or file.unchosen):
         lines.append(f"{visible(file.path)}: no record was run, {file.skipped} skipped")
     return lines
 
@@ -110,6 +112,7 @@ def summary(run: ConformRun) -> str:
     unchecked = sum(file.unchecked for file in run.files)
     if unchecked:
         lines.append(f"{_records(unchecked)} expected nothing and only had to run")
+    lines += scope_lines(run)
     if run.known is not None:
         lines += known_lines(run.known)
     reasons = [f"  {visible(reason)}" for reason in run.reasons[:8]]
@@ -191,6 +194,7 @@ def document(run: ConformRun) -> dict[str, Any]:
             "may_follow": number.may_follow,
         },
         "known": None if run.known is None else dataclasses.asdict(run.known),
+        "scope": scope_data(run),
         "wall_s": round(run.wall_s, 3),
         "files": [_file(file) for file in run.files],
     }
@@ -214,6 +218,9 @@ def _file(file: FileResult) -> dict[str, Any]:
         "interrupted": file.cut,
         "wall_s": round(file.wall_s, 3),
         "unchosen": file.unchosen,
+        "setup": file.setup,
+        "setup_failed": file.setup_failed,
+        "stopped": file.stopped,
         "failures": [_failure(file, failure) for failure in file.failures],
     }
 

@@ -115,8 +115,12 @@ class Cluster(Executor):
     stopping = ""
 
     def died(self, error: Exception) -> Died | None:
-        """What is told of an exception by which it says that a worker died; None: by no other."""
+        """What is told of an exception by which it says that a worker died; None: of no other."""
         return None
+
+    def problem(self) -> str:
+        """Why nothing more will come; "" as long as something may."""
+        return ""
 
 
 class Futures:
@@ -167,6 +171,10 @@ class Futures:
         if self._in_work:
             for future in wait(self._in_work, timeout_s, return_when="FIRST_COMPLETED").done:
                 self._ended.append(self._of(future))
+        if self._cluster is not None and self._in_work and (why := self._cluster.problem()):
+            lost = [task for task, _ in self._in_work.values()]
+            self._in_work.clear()
+            self._ended += [(task, Died(why, again=False)) for task in lost]
         ended, self._ended = self._ended, []
         return ended
 

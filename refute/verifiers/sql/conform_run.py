@@ -22,6 +22,7 @@ from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Embedded, Engine
 from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules
 from refute.verifiers.sql.conform_results import Results
+from refute.verifiers.sql.conform_shard import Shard
 from refute.verifiers.sql.conform_task import LARGEST as LARGEST
 from refute.verifiers.sql.conform_task import STDIN as STDIN
 from refute.verifiers.sql.conform_task import Done, Task, run_task, size_of
@@ -75,7 +76,8 @@ class ConformRun:
 
     known: what came of the list of known failures, once all files were run; None without one.
     stopped: why it ended early; "" if it did not. kept: files whose results were kept from an
-    earlier run; notes: what is to be told of those. narrowed: what was left out by filters.
+    earlier run; notes: what is to be told of those. narrowed: what was left out by filters, and
+    shard: which of the shards of a larger run it is.
     """
 
     choice: Choice
@@ -96,6 +98,7 @@ class ConformRun:
         return f"SQLite {VERSION}" if self.choice.engine == SQLITE else ""
 
     @property
+    shard: Shard | None = None
     def run(self) -> int:
         """Records run."""
         return sum(file.run for file in self.files)
