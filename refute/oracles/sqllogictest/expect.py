@@ -153,3 +153,19 @@ def _said(answer: Any) -> str:
         case "done":
             return "no result set"
     return "a result set"
+
+
+def fingerprint(types: str, answer: Any) -> str:
+    """Equal for equal answers, as far as a file can tell them apart; "" for one that is none.
+
+    types: of the columns as the record has them; without, or for another number of columns, values
+    are taken as texts, and 1.0 is 1. The order of the rows is left out.
+    """
+    if answer[0] != "rows":
+        return str(answer[0]) if answer[0] in ("done", "error") else ""
+    columns = len(answer[1])
+    rows: Sequence[Sequence[Any]] = answer[2]
+    if len(types) != columns or types.strip("TIR"):
+        types = "T" * columns
+        rows = [[int(v) if type(v) is float and v.is_integer() else v for v in r] for r in rows]
+    return f"{columns} {digest(joined(types, rows, 'rowsort'))}"

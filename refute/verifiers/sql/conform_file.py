@@ -17,7 +17,14 @@ from typing import Any
 
 from refute.errors import RefuteError, UnreadableInput
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sqllogictest.expect import Labels, Mismatch, begins_well, judge, observe_skipped
+from refute.oracles.sqllogictest.expect import (
+    Labels,
+    Mismatch,
+    begins_well,
+    fingerprint,
+    judge,
+    observe_skipped,
+)
 from refute.oracles.sqllogictest.reader import (
     ControlRecord,
     QueryRecord,
@@ -157,6 +164,8 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
     _doubt_last(result, data)
     if result.failures and not result.cut and confirm:
         _confirm(run, result, data, result.failures[:confirm])
+    if any(not READS_ONLY.match(failure.sql) for failure in result.failures):
+        importlib.import_module("refute.verifiers.sql.conform_followed").mark(run, result, data)
     result.unstable = result.unstable or run.engine.unstable
     result.wall_s = time.monotonic() - started
     return result
@@ -300,6 +309,7 @@ class FileRun:
         failure = Failure(record.line, record.sql, mismatch.expected, mismatch.got)
         failure.cut = begins_well(record, answer)
         failure.kind = mismatch.kind
+        failure.answer = fingerprint(getattr(record, "types", ""), answer)
         self.result.failures.append(failure)
 
 

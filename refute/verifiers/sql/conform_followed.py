@@ -1,0 +1,32 @@
+"""What the records of a file were, in the order they were run, for `conform_follow`."""
+
+from __future__ import annotations
+
+from refute.oracles.sqllogictest.reader import QueryRecord, read
+from refute.verifiers.sql.conform_chosen import Narrowed
+from refute.verifiers.sql.conform_file import FileResult, Run, Runnable, selected
+from refute.verifiers.sql.conform_follow import Step, follow
+
+
+def mark(run: Run, result: FileResult, data: bytes) -> None:
+    """Mark the failures of a file in SQLite's dialect that follow from others, or may."""
+    last = result.failures[-1].line
+    pairs = list(selected(read(data, result.path), run.name))
+    if run.chosen is not None:
+        pairs = Narrowed(pairs, run.chosen).kept
+    records: list[Runnable] = [r for r, runs in pairs if runs and r.line <= last]  # type: ignore[misc]
+    failures = {failure.line: failure for failure in result.failures}
+    steps = {r.line: _step(r) for r in records}
+    for line, failure in failures.items():
+        if line in steps:
+            step = steps[line]
+            step.failed, step.got, step.answer = failure.kind, failure.got, failure.answer
+    follow(list(steps.values()))
+    for line, failure in failures.items():
+        if line in steps:
+            failure.follows, failure.may_follow = steps[line].follows, steps[line].may_follow
+
+
+def _step(record: Runnable) -> Step:
+    types = record.types if type(record) is QueryRecord else ""
+    return Step(record.line, record.sql, types)

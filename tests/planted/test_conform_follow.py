@@ -1,0 +1,221 @@
+"""Failures that follow from an earlier one: shown by an experiment, and nothing else is said to."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from refute.oracles.sql.sqlite import SQLite
+from refute.verifiers.sql import conform_follow
+from refute.verifiers.sql.conform_file import FileResult, Run, run_file
+from refute.verifiers.sql.conform_tables import targets_of
+
+
+class Engine:
+    """SQLite, but for what `turn` makes of a statement: another one, or an error's message."""
+
+    unstable = ""
+    can: frozenset[str] = frozenset()
+
+    def __init__(self, turn: Callable[[str], str | Exception]) -> None:
+        self._turn = turn
+        self._database = SQLite()
+
+    def start(self, hash_seed: int) -> None:
+        self._database.close()
+        self._database = SQLite()
+
+    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
+        for statement in statements:
+            turned = self._turn(statement)
+            if isinstance(turned, Exception):
+                yield ("error", "planted.Error", str(turned))
+            else:
+                yield self._database.answer(turned)
+
+    def answer_on(self, connection: str, sql: str, timeout_s: float | None = None) -> Any:
+        raise NotImplementedError
+
+    def reconnect(self, connection: str) -> None:
+        raise NotImplementedError
+
+    def restart(self, database: str = "") -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def refusing(*words: str, message: str = "syntax error") -> Callable[[str], str | Exception]:
+    """An engine that refuses statements with one of these words."""
+    return lambda sql: ValueError(message) if any(word in sql for word in words) else sql
+
+
+def written(*records: str) -> str:
+    """A file of statements and, with what SQLite answers them, queries of one integer column."""
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    texts = []
+    for sql in records:
+        if sql.upper().startswith("SELECT"):
+            values = "".join(f"{row[0]}\n" for row in database.execute(sql).fetchall())
+            texts.append(f"query I nosort\n{sql}\n----\n{values}")
+        else:
+            texts.append(f"statement ok\n{sql}\n")
+            database.execute(sql)
+    return "\n".join(texts)
+
+
+def run(text: str, turn: Callable[[str], str | Exception]) -> FileResult:
+    return run_file(Run(Engine(turn), "sqlite"), "f.test", text.encode(), confirm=100)
+
+
+def marks(text: str, turn: Callable[[str], str | Exception]) -> list[tuple[str, str, str]]:
+    """Of each failure: its SQL, the SQL that it follows from, the SQL that it may follow from."""
+    result = run(text, turn)
+    lines = text.split("\n")
+
+    def at(line: int) -> str:
+        return lines[line] if line else ""
+
+    return [(f.sql, at(f.follows), at(f.may_follow)) for f in result.failures]
+
+
+CREATE = "CREATE TABLE t(a INTEGER PRIMARY KEY)"
+
+
+def test_a_table_that_was_not_made() -> None:
+    text = written(CREATE, "INSERT INTO t VALUES (1)", "SELECT a FROM t", "SELECT 1")
+    assert marks(text, refusing("CREATE TABLE t")) == [
+        (CREATE, "", ""),
+        ("INSERT INTO t VALUES (1)", CREATE, ""),
+        ("SELECT a FROM t", CREATE, ""),
+    ]
+
+
+def test_rows_that_were_not_inserted() -> None:
+    text = written(CREATE, "INSERT INTO t VALUES (7)", "SELECT count(*) FROM t")
+    assert marks(text, refusing("INSERT"))[1:] == [
+        ("SELECT count(*) FROM t", "INSERT INTO t VALUES (7)", "")
+    ]
+
+
+def test_rows_that_were_not_deleted_and_then_cannot_be_inserted() -> None:
+    insert, delete = "INSERT INTO t VALUES (1)", "DELETE FROM t WHERE a = 1"
+    text = written(CREATE, insert, delete, f"{insert} -- again", "SELECT a FROM t")
+    assert marks(text, refusing("DELETE")) == [(delete, "", ""), (f"{insert} -- again", delete, "")]
+
+
+def test_another_defect_is_not_explained_away() -> None:
+    """The second query is wrong on its own; without the INSERT SQLite does not answer so."""
+    text = written(
+        CREATE, "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)", "SELECT max(a) + 7 FROM t"
+    )
+
+    def turn(sql: str) -> str | Exception:
+        return ValueError("no") if "(2)" in sql else sql.replace("7", "8888")
+
+    insert = "INSERT INTO t VALUES (2)"
+    assert marks(text, turn)[1:] == [("SELECT max(a) + 7 FROM t", "", insert)]
+
+
+def test_a_statement_that_changes_nothing_for_a_query_is_cleared() -> None:
+    text = written(
+        CREATE, "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)", "SELECT 7 FROM t WHERE a<2"
+    )
+
+    def turn(sql: str) -> str | Exception:
+        return ValueError("no") if "(2)" in sql else sql.replace("7", "8888")
+
+    assert marks(text, turn)[1:] == [("SELECT 7 FROM t WHERE a<2", "", "")]
+
+
+def test_an_error_of_another_kind_is_not_explained_by_what_is_missing() -> None:
+    text = written(CREATE, "INSERT INTO t VALUES (1)", "SELECT a FROM t")
+    for message, follows in (
+        ("no such table: t", CREATE),
+        ('relation "t" does not exist', CREATE),
+        ("Catalog Error: Table with name T does not exist!", CREATE),
+        ("syntax error near t", ""),
+        ("cannot add strings", ""),
+    ):
+        found = marks(text, refusing("CREATE", "INSERT", "SELECT", message=message))
+        assert found[2] == ("SELECT a FROM t", follows, "" if follows else CREATE), message
+
+
+def test_each_failure_gets_the_statement_that_explains_it() -> None:
+    other = CREATE.replace("t(", "u(")
+    text = written(
+        CREATE, other, "INSERT INTO t VALUES (1)", "INSERT INTO u VALUES (1)",
+        "SELECT a FROM t", "SELECT a FROM u", "SELECT t.a FROM t, u",
+    )  # fmt: skip
+    found = {sql: follows for sql, follows, _ in marks(text, refusing("INSERT"))}
+    assert found["SELECT a FROM t"] == "INSERT INTO t VALUES (1)"
+    assert found["SELECT a FROM u"] == "INSERT INTO u VALUES (1)"
+    assert found["SELECT t.a FROM t, u"] == "INSERT INTO t VALUES (1)"
+
+
+def test_two_statements_that_are_only_together_to_blame() -> None:
+    text = written(
+        CREATE, "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)", "SELECT count(*) FROM t"
+    )
+    assert marks(text, refusing("INSERT"))[2] == (
+        "SELECT count(*) FROM t", "INSERT INTO t VALUES (1)", "",
+    )  # fmt: skip
+
+
+def test_what_was_made_from_a_table_is_touched_with_it() -> None:
+    view = "CREATE VIEW v AS SELECT a FROM t"
+    text = written(CREATE, view, "INSERT INTO t VALUES (1)", "SELECT count(*) FROM v")
+    assert marks(text, refusing("INSERT"))[1] == (
+        "SELECT count(*) FROM v", "INSERT INTO t VALUES (1)", "",
+    )  # fmt: skip
+
+
+def test_a_transaction_that_did_not_begin() -> None:
+    text = written(
+        CREATE, "BEGIN", "INSERT INTO t VALUES (1)", "ROLLBACK", "SELECT count(*) FROM t"
+    )
+    found = marks(text, lambda sql: ValueError("not now") if sql in ("BEGIN", "ROLLBACK") else sql)
+    assert found[-1] == ("SELECT count(*) FROM t", "BEGIN", "")
+
+
+def test_a_statement_that_should_have_failed_may_be_why() -> None:
+    text = f"statement ok\n{CREATE}\n\nstatement error\nINSERT INTO t VALUES ('x', 1)\n\n"
+    text += "query I\nSELECT count(*) FROM t\n----\n0\n\nquery I\nSELECT 1\n----\n1\n"
+    found = marks(text, lambda sql: sql.replace("('x', 1)", "(1)"))
+    insert = "INSERT INTO t VALUES ('x', 1)"
+    assert found == [(insert, "", ""), ("SELECT count(*) FROM t", "", insert)]
+
+
+def test_an_expectation_that_sqlite_does_not_share_follows_from_nothing() -> None:
+    text = written(CREATE, "INSERT INTO t VALUES (1)")
+    text += "\nquery I\nSELECT count(*) FROM t WHERE a > 1\n----\n5\n"
+    assert marks(text, refusing("INSERT"))[1] == ("SELECT count(*) FROM t WHERE a > 1", "", "")
+
+
+@pytest.mark.parametrize("limit", ["RUNS", "ROOTS"])
+def test_beyond_the_bounds_nothing_is_shown(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    text = written(CREATE, "INSERT INTO t VALUES (1)", "SELECT a FROM t")
+    monkeypatch.setattr(conform_follow, limit, 0)
+    assert marks(text, refusing("CREATE"))[1:] == [
+        ("INSERT INTO t VALUES (1)", "", CREATE),
+        ("SELECT a FROM t", "", CREATE),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "about"),
+    [
+        ("INSERT OR REPLACE INTO main.T1 VALUES (1)", "t1"),
+        ("UPDATE OR IGNORE \"my table\" SET a = 'FROM x'", "my table"),
+        ("CREATE TABLE IF NOT EXISTS t(a REFERENCES u ON DELETE CASCADE)", "t"),
+        ("DELETE FROM [t] WHERE a IN (SELECT a FROM u)", "t"),
+        ("DROP VIEW IF EXISTS v", "v"),
+        ("BEGIN", ""),
+    ],
+)
+def test_what_a_statement_is_about(sql: str, about: str) -> None:
+    assert targets_of(sql)[0] == about
