@@ -18,7 +18,8 @@ def scope_lines(run: ConformRun) -> list[str]:
     lines = [f"not checked: {words}" for words in run.narrowed]
     unchosen, setup = _sum(run, "unchosen"), _sum(run, "setup")
     if unchosen:
-        lines.append(f"not checked: {_records(unchosen)} that were not chosen")
+        were = "was" if unchosen == 1 else "were"
+        lines.append(f"not checked: {_records(unchosen)} that {were} not chosen")
     if setup:
         lines.append(f"setup: {_records(setup)} before the chosen ones ran and were not checked")
     return [visible(line) for line in [*lines, *run.notes]]

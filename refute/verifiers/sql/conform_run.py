@@ -20,6 +20,7 @@ from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED, 
 from refute.oracles.sql.sqlite import VERSION
 from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Embedded, Engine
+from refute.verifiers.sql.conform_excuses import Excuses
 from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules
 from refute.verifiers.sql.conform_results import Results
 from refute.verifiers.sql.conform_shard import Shard
@@ -70,6 +71,21 @@ class Choice:
         return opened
 
 
+        """The engine, behind a translator if its statements are to be written for it."""
+        engine = self._opened()
+        if not self.transpile:
+            return engine
+        module = importlib.import_module("refute.verifiers.sql.conform_transpile")
+        made: Engine = module.Transpiling(engine, self.transpile)
+        return made
+
+    def excuses(self) -> Excuses | None:
+        """The classes of expected difference; None for SQLite, which has none to itself."""
+        if self.engine == SQLITE and not self.transpile:
+            return None
+        return Excuses(self.transpile or self.kind or self.name, bool(self.transpile), self.without)
+
+    def _opened(self) -> Engine:
 @dataclasses.dataclass
 class ConformRun:
     """What came of all files. number: of files to run; fewer results when it was interrupted.
@@ -98,11 +114,11 @@ class ConformRun:
         return f"SQLite {VERSION}" if self.choice.engine == SQLITE else ""
 
     @property
-    shard: Shard | None = None
     def run(self) -> int:
         """Records run."""
         return sum(file.run for file in self.files)
 
+    shard: Shard | None = None
     @property
     def skipped(self) -> int:
         """Records skipped by their conditions."""
@@ -163,7 +179,12 @@ class ConformRun:
         if self.interrupted:
             found.append(f"interrupted after {ended}")
         if not self.run:
-            found.append("; ".join(["no record was run", *self.narrowed]))
+            unchosen = sum(file.unchosen for file in self.files)
+            narrowed = [
+                *self.narrowed,
+                *([f"{_records(unchosen)} were not chosen"] if unchosen else []),
+            ]
+            found.append("; ".join(["no record was run", *narrowed]))
         return found + (self.known.reasons if self.known is not None else [])
 
 
