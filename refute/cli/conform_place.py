@@ -1,4 +1,4 @@
-"""Where an engine named `module:function` is: the tree around the current directory."""
+"""Where the engine of `refute conform` is: the tree around the current directory, or anywhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from refute.claim import REFERENCE
 from refute.cli.place import project_of
 from refute.closure import closure_of
 from refute.config import read_config
-from refute.verifiers.sql.conform_engines import name_of, unknown
+from refute.verifiers.sql.conform_names import (
+    COMMAND,
+    PACKAGES,
+    SERVERS,
+    name_of,
+    scheme_of,
+    unknown,
+)
 from refute.verifiers.sql.conform_run import Choice
 
 
@@ -18,10 +25,13 @@ def choice_of(engine: str, name: str, timeout_s: float, here: Path) -> Choice:
     A module of the tree comes with what it imports and nothing else, so that an engine cannot read
     the results it should give; one that is installed needs no files.
     """
+    called = (name or name_of(engine)).lower()
+    if engine in PACKAGES or scheme_of(engine) in SERVERS or engine.startswith(COMMAND):
+        return Choice(engine, called, timeout_s, here)
     if not REFERENCE.match(engine):
         raise unknown(engine)
     tree = project_of(here)
     own = here.relative_to(tree).as_posix()
     roots = tuple(dict.fromkeys((own, *read_config(tree).roots)))
     files = closure_of(tree, roots, (engine,), ("**/*.py",)).files
-    return Choice(engine, (name or name_of(engine)).lower(), timeout_s, tree, files, roots)
+    return Choice(engine, called, timeout_s, tree, files, roots)

@@ -1,55 +1,83 @@
-"""Engines by what `--engine` says: one place that knows all kinds and opens them.
+"""Engines by what `--engine` says: the one place that opens them (`conform_names` lists them).
 
-| engine | is |
-|---|---|
-| `sqlite` | the embedded SQLite, in this process |
-| `module:function` | a factory of DB-API 2.0 connections, in sandbox workers |
+What an engine needs is loaded when it is opened, so that nothing else pays for it.
 """
 
 from __future__ import annotations
 
-from refute.claim import REFERENCE
-from refute.errors import UsageError
-from refute.sandbox import Limits, open_worker
-from refute.verifiers.sql.conform_file import Embedded, Engine
-from refute.verifiers.sql.conform_run import SQLITE, Choice
-from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, InWorker
+import importlib
+from typing import Any
 
-POSSIBLE = (SQLITE, "module:function")
+from refute.claim import REFERENCE
+from refute.sandbox import Limits, Outcome, open_worker
+from refute.verifiers.sql.conform_engine import Embedded, Engine
+from refute.verifiers.sql.conform_names import (
+    COMMAND,
+    PACKAGES,
+    SERVERS,
+    SQLITE,
+    scheme_of,
+    unknown,
+)
+from refute.verifiers.sql.conform_run import Choice
+from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, EngineMissing, InWorker
+
+THREADS = 64  # of a package's engine
 
 
 def open_engine(choice: Choice) -> Engine:
     """The engine of a choice; it is started for each file. Raises UsageError."""
-    if choice.engine == SQLITE:
+    engine = choice.engine
+    if engine == SQLITE:
         return Embedded(choice.timeout_s)
-    if REFERENCE.match(choice.engine):
+    if engine in PACKAGES:
+        return InPackage(choice)
+    if scheme_of(engine) in SERVERS:
+        return _opened("refute.verifiers.sql.conform_server", choice)
+    if engine.startswith(COMMAND):
+        return _opened("refute.verifiers.sql.conform_command", choice)
+    if REFERENCE.match(engine):
         return _in_workers(choice)
-    raise unknown(choice.engine)
+    raise unknown(engine)
 
 
-def name_of(engine: str) -> str:
-    """What the engine is called for `skipif` and `onlyif` unless `--as` says otherwise."""
-    return engine.partition(":")[0].partition(".")[0].lower()
+def _opened(module: str, choice: Choice) -> Engine:
+    opened: Engine = importlib.import_module(module).open_engine(choice)
+    return opened
 
 
-def unknown(engine: str) -> UsageError:
-    """The error for what is no engine."""
-    return UsageError(
-        f"there is no engine {engine!r}",
-        thing="--engine",
-        value=engine,
-        possible=POSSIBLE,
-        next_step="name a function without arguments that returns a DB-API connection",
-    )
+class InPackage(InWorker):
+    """An engine that is a Python package: workers that hold no code of any tree."""
+
+    next_step = "run the file on another engine"
+
+    def __init__(self, choice: Choice) -> None:
+        self._install = PACKAGES[choice.engine].install
+        limits = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY, processes=THREADS)
+        super().__init__(
+            lambda seed: open_worker(choice.tree, (), (), limits, hash_seed=seed),
+            choice.engine,
+            choice.timeout_s,
+            PACKAGES[choice.engine].session,
+            (),
+        )
+
+    def missing(self, outcome: Outcome) -> EngineMissing:
+        """The error for a package that is not installed, or has changed."""
+        return EngineMissing(
+            f"engine {self.name} cannot be loaded: {outcome.message}",
+            thing="engine",
+            value=self.name,
+            next_step=f"pip install {self._install}",
+        )
 
 
 def _in_workers(choice: Choice) -> InWorker:
     """Workers that hold the engine's code and nothing else of its tree."""
     limits = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY)
+    given: dict[str, Any] = {"tree": choice.tree, "files": choice.files, "roots": choice.roots}
     return InWorker(
-        lambda hash_seed: open_worker(
-            choice.tree, choice.files, choice.roots, limits, hash_seed=hash_seed
-        ),
+        lambda seed: open_worker(**given, limits=limits, hash_seed=seed),
         choice.engine,
         choice.timeout_s,
     )

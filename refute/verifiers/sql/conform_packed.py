@@ -16,7 +16,7 @@ from typing import Any
 from refute.oracles.sql.engines.values import INTEGERS, SIMPLE
 
 MALFORMED = ["unfit", "a malformed answer"]
-_TEXTS = {"error": (2, 3), "crash": (2,), "unfit": (1,), "done": (0,)}
+_TEXTS = {"error": (2, 3), "crash": (2,), "unfit": (1,), "lost": (1,), "done": (0,)}
 _SENT = SIMPLE | {dict}
 _ROWS = frozenset({list})
 
@@ -49,6 +49,8 @@ def in_form(answer: Any) -> bool:
         return False
     if answer[0] == "rows":
         return _is_result(answer)
+    if answer[0] == "done" and len(answer) == 2:
+        return type(answer[1]) is int and answer[1] >= 0
     texts = answer[1:]
     return len(texts) in _TEXTS.get(answer[0], ()) and all(type(text) is str for text in texts)
 

@@ -67,8 +67,8 @@ class Lossy:
 
     def __init__(self, name: str, timeout_s: float) -> None:
         self.can: frozenset[str] = frozenset()
-        self._name = name
-        self._timeout_s = timeout_s
+        self.name = name
+        self.timeout_s = timeout_s
         self._hash_seed = 0
         self._losses = 0
         self._done: list[Step] = []
@@ -107,13 +107,13 @@ class Lossy:
         todo = list(statements)
         singly = 0  # so many of the next statements are sent alone
         while todo:
-            given = self.ask(todo[:1] if singly else todo, "", self._timeout_s)
+            given = self.ask(todo[:1] if singly else todo, "", self.timeout_s)
             if type(given) is list:
                 for statement, answer in zip(todo, given, strict=False):
                     self._note("", statement)
                     yield answer
                 if singly == 1:  # all alone, and none ended it
-                    self.unstable = f"{self._name} ended once, and not when the same was repeated"
+                    self.unstable = f"{self.name} ended once, and not when the same was repeated"
                 singly = max(0, singly - len(given))
                 todo = todo[len(given) :]
                 continue
@@ -130,7 +130,7 @@ class Lossy:
         if connection:
             self._check("connections")
         self._share()
-        given = self.ask([sql], connection, self._timeout_s if timeout_s is None else timeout_s)
+        given = self.ask([sql], connection, self.timeout_s if timeout_s is None else timeout_s)
         if type(given) is not list:
             self._lose(str(given))
             return ["lost", given]
@@ -157,7 +157,7 @@ class Lossy:
         """Start again where the engine was lost. Raises EngineLost when that was too often."""
         self._losses += 1
         if self._losses > LOSSES:
-            raise EngineLost(f"{self._name} {how}; it was lost {self._losses} times")
+            raise EngineLost(f"{self.name} {how}; it was lost {self._losses} times")
         self.open()
         if self._shares:
             self.tell("share")
@@ -165,7 +165,7 @@ class Lossy:
         while done:
             number, how = self._repeated(done)
             if how:
-                self.unstable = f"{self._name} {how} where it had answered before"
+                self.unstable = f"{self.name} {how} where it had answered before"
                 raise EngineLost(self.unstable)
             done = done[number:]
 
@@ -175,12 +175,12 @@ class Lossy:
         if first.what != "run":
             return 1, self.tell(first.what, first.name)
         end = next((n for n, step in enumerate(steps) if step[:2] != first[:2]), len(steps))
-        given = self.ask([step.sql for step in steps[:end]], first.name, self._timeout_s)
+        given = self.ask([step.sql for step in steps[:end]], first.name, self.timeout_s)
         return (len(given), "") if type(given) is list else (0, str(given))
 
     def _check(self, what: str) -> None:
         if what not in self.can:
-            raise cannot(self._name, _HAS_NOT[what], self.next_step)
+            raise cannot(self.name, _HAS_NOT[what], self.next_step)
 
     def _share(self) -> None:
         if not self._shares:
@@ -192,7 +192,7 @@ class Lossy:
         self._share()
         if how := self.tell(step.what, *([step.name] if step.what != "share" else [])):
             self._lose(how)
-            raise EngineLost(f"{self._name} {how}, asked to open a connection")
+            raise EngineLost(f"{self.name} {how}, asked to open a connection")
         if step.what != "share":
             self._done.append(step)
 
@@ -213,7 +213,7 @@ class InWorker(Lossy):
     ) -> None:
         super().__init__(name, timeout_s)
         self._cpu_s = 0.0
-        self._open_worker = open_worker
+        self.open_worker = open_worker
         self._session_of = session
         self._given = (name,) if given is None else given
         self._worker: Worker | None = None
@@ -237,7 +237,7 @@ class InWorker(Lossy):
     def open(self) -> None:
         """A fresh worker with a session. Raises EngineLost or EngineMissing."""
         self.close()
-        self._worker = self._open_worker(self._hash_seed)
+        self._worker = self.open_worker(self._hash_seed)
         self.isolation = self._worker.isolation
         outcome = self._made()
         if outcome.kind == "returned" and type(outcome.value) is Handle:
@@ -246,7 +246,7 @@ class InWorker(Lossy):
             return
         if outcome.error in ("ModuleNotFoundError", "AttributeError"):
             raise self.missing(outcome)
-        raise EngineLost(f"{self._name} gave no connection: it {ended(outcome)}")
+        raise EngineLost(f"{self.name} gave no connection: it {ended(outcome)}")
 
     def close(self) -> None:
         """End the worker."""
@@ -276,9 +276,9 @@ class InWorker(Lossy):
     def missing(self, outcome: Outcome) -> EngineMissing:
         """The error for an engine that is not there."""
         return EngineMissing(
-            f"engine {self._name} cannot be loaded: {outcome.message}",
+            f"engine {self.name} cannot be loaded: {outcome.message}",
             thing="engine",
-            value=self._name,
+            value=self.name,
             possible=("sqlite", "module:function"),
             next_step="name a function without arguments that returns a DB-API connection; its "
             "module is looked for from the current directory and the project's roots",

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
-from refute.oracles.sql.driver import PAUSE_S, commit_each, failed
+from refute.oracles.sql.driver import PAUSE_S, commit_each, done, failed
 from refute.oracles.sql.engines.values import INTEGERS, SIMPLE, Unfit, plain
 
 PART = 50_000  # values of one result in one message
@@ -62,7 +62,7 @@ class Session:
         """
         cursor = connection.cursor()
         cursor.execute(statement)
-        answer = ["done"] if cursor.description is None else _fetched(cursor)
+        answer = done(cursor) if cursor.description is None else _fetched(cursor)
         cursor.close()
         return answer
 

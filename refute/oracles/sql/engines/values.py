@@ -19,8 +19,11 @@ nothing brings it back: engines that are known by name are asked for texts of th
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
+import math
+import struct
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -48,6 +51,26 @@ def plain(value: Any) -> Any:
         if type(item) is not kind:
             return plain(item)
     raise Unfit(f"a value of type {kind.__module__}.{kind.__qualname__}")
+
+
+def shortest(value: float | None, code: str) -> float | None:
+    """The double with the fewest digits that is the same number in fewer bits, as engines show it.
+
+    code: of `struct`, "f" for 32 bits and "e" for 16.
+    """
+    if value is None or not math.isfinite(value):
+        return value
+    for digits in range(3, 9):
+        shown = float(f"{value:.{digits}g}")
+        with contextlib.suppress(OverflowError):  # rounded beyond the largest one
+            if struct.unpack(code, struct.pack(code, shown))[0] == value:
+                return shown
+    return float(f"{value:.9g}")
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether this is a panic of Rust code, as PyO3 raises it."""
+    return type(error).__name__ == "PanicException"
 
 
 def _decimal(value: decimal.Decimal) -> str:
