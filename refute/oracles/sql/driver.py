@@ -9,7 +9,8 @@ One result for each statement:
     ["rows", [column name, …], [[value, …], …]]   values: None, int, float, str, bytes;
                                                    a fourth item, where the engine tells them, is
                                                    the list of its own names of the columns' types
-    ["done"]                                       no result set
+    ["done"]                                       no result set; a second item, where the driver
+                                                   says it, is the number of rows affected
     ["error", type name, message]                  an exception that PEP 249 knows: an SQL error;
                                                    a fourth text is its SQLSTATE, where it has one
     ["crash", type name, message]                  any other exception: a bug of the engine
@@ -83,7 +84,7 @@ class Session:
             cursor = self._connection.cursor()
             cursor.execute(statement)
             if cursor.description is None:
-                result, part = ["done"], 0.0
+                result, part = done(cursor), 0.0
             else:
                 names = [str(column[0]) for column in cursor.description]
                 result, part = _rows(names, cursor.fetchall())
@@ -91,6 +92,12 @@ class Session:
             return result, part
         except _BaseException as error:  # an engine that exits has not answered
             return failed(error), 0.0
+
+
+def done(cursor: Any) -> list[Any]:
+    """The answer without a result set, with the number of rows affected where PEP 249 has it."""
+    affected = _getattr(cursor, "rowcount", -1)
+    return ["done", affected] if type(affected) is int and affected >= 0 else ["done"]
 
 
 def commit_each(connection: Any) -> None:

@@ -81,7 +81,8 @@ class SQLite:
         try:
             cursor = self._execute(statement)
             if cursor.description is None:
-                return ("done",)
+                affected = cursor.rowcount
+                return ("done", affected) if affected >= 0 else ("done",)
             rows = cursor.fetchmany(MOST_ROWS)
             if len(rows) == MOST_ROWS:
                 return "unfit", f"SQLite returned {MOST_ROWS} rows or more"

@@ -39,11 +39,13 @@ from refute.oracles.sqllogictest.extended.program import (
 from refute.oracles.sqllogictest.reader import Conditions
 from refute.verifiers.sql.conform_engine import EngineCannot, EngineLost
 from refute.verifiers.sql.conform_file import Failure, FileResult, Run, told
+from refute.verifiers.sql.conform_script_chosen import Narrowed
 
 TICK_S = 0.1  # of a sleep, between two looks at whether the run is over
 
 RUNNERS = {
     "rs": "refute.verifiers.sql.conform_script_rs:RsRun",
+    "duckdb": "refute.verifiers.sql.conform_duckdb:DuckDBRun",
 }
 """Dialect → the class that runs its programs."""
 
@@ -67,6 +69,7 @@ def run_script(
         return FileResult(path, error=told(error))
     first = runner_of(run, program, 0)
     result = first.all()
+    first.doubt_last(data)
     if result.failures and not (result.cut or result.error) and confirm:
         _confirm(run, program, result, first.numbers[:confirm])
     result.unstable = result.unstable or run.engine.unstable
@@ -106,7 +109,8 @@ class ScriptRun:
     """One run of one program under a hash seed, from an empty database.
 
     numbers: of the records that failed, counted from 1 as they are run or skipped, in the order of
-    `result.failures`. bound: what the loops around the current node stand at.
+    `result.failures`. bound: what the loops around the current node stand at. asked: the text of
+    the current record, as it was run.
     """
 
     def __init__(self, run: Run, program: Program, hash_seed: int) -> None:
@@ -114,11 +118,13 @@ class ScriptRun:
         self.engine = run.engine
         self.program = program
         self.hash_seed = hash_seed
-        self.result = FileResult(program.path)
+        self.result = FileResult(program.path, reads=dict(program.reads))
         self.labels: Labels = {}
         self.numbers: list[int] = []
         self.number = 0
         self.until = float("inf")
+        self.asked = ""
+        self.narrowed = Narrowed(program, run.chosen) if run.chosen is not None else None
         self.bound: dict[str, str] = {}
         self.variables: dict[str, str] = {}
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -145,9 +151,9 @@ class ScriptRun:
         self.until = until
         result = self.result
         try:
-            with self._temporary():
-                self.engine.start(self.hash_seed)
-                self.nodes(self.program.nodes)
+            self.check()
+            self.engine.start(self.hash_seed)
+            self.nodes(self.program.nodes)
         except Ended:
             pass
         except (EngineLost, EngineCannot) as error:
@@ -157,7 +163,18 @@ class ScriptRun:
             result.error = told(error)
         except KeyboardInterrupt:
             result.cut = result.interrupted = True
+        finally:
+            self.close()
+            if self._directory is not None:
+                self._directory.cleanup()
+                self._directory = None
         return result
+
+    def check(self) -> None:
+        """Refuse, before anything is run, what the file may not do. Raises RefuteError."""
+
+    def close(self) -> None:
+        """End what the file began outside of the engine."""
 
     def nodes(self, nodes: Sequence[Node]) -> None:
         """Run them one after the other."""
@@ -211,14 +228,34 @@ class ScriptRun:
         if self.number > self.until:
             raise Ended
         self._look()
-        if not self.runs(record.conditions):
+        checked = self.narrowed is None or self.narrowed.picks(record)
+        if not checked and self.narrowed is not None and self.narrowed.leaves_out(record):
+            self.result.unchosen += 1
+        elif not self.runs(record.conditions):
             self.result.skipped += 1
-            return
+        else:
+            self._run(record, checked)
+
+    def _run(self, record: Record, checked: bool) -> None:
+        """Run a record and note what came of it."""
+        result = self.result
+        self.asked = getattr(record, "sql", getattr(record, "command", ""))
         mismatch = self.tried(record)
-        self.result.run += 1
         self.run.progress(1)
+        if not checked:
+            result.setup += 1
+            result.unchosen += 1
+            if mismatch is not None:
+                told = f"expected {mismatch.expected}, got {mismatch.got}"
+                result.setup_failed.append(f"{record.place}: {told}")
+            return
+        result.run += 1
         if mismatch is not None:
             self.failed(record, mismatch)
+            if len(result.failures) >= self.run.most:
+                result.stopped = True
+                result.not_run = self._rest() - 1
+                raise Ended
 
     def runs(self, conditions: Conditions) -> bool:
         """Whether the conditions let this engine through."""
@@ -246,22 +283,35 @@ class ScriptRun:
 
     def answer(self, record: Record, sql: str) -> Sequence[Any]:
         """The engine's answer on the record's connection. Raises EngineLost or EngineCannot."""
+        self.asked = sql
         return self.engine.answer_on(record.connection, sql)
 
     def failed(self, record: Record, mismatch: Mismatch) -> None:
         """Note a failure, at its own place."""
         place = record.place
-        sql = getattr(record, "sql", getattr(record, "command", ""))
-        failure = Failure(place.line, self.written(sql), mismatch.expected, mismatch.got)
+        failure = Failure(place.line, self.asked, mismatch.expected, mismatch.got)
         failure.kind = mismatch.kind
         failure.path = place.path if place.path != self.program.path else ""
         failure.round = ", ".join(f"{name}={value}" for name, value in self.bound.items())
         self.result.failures.append(failure)
         self.numbers.append(self.number)
 
-    def written(self, sql: str) -> str:
-        """The text of a record as it was run. A dialect with variables overrides this."""
-        return sql
+    def doubt_last(self, data: bytes) -> None:
+        """A failure that the end of the file explains is the file's: it looks as if it was cut off.
+
+        As in `conform_file`: a file that is cut off anywhere but between lines has no line end.
+        """
+        result = self.result
+        last = result.failures[-1] if result.failures else None
+        if last is None or last.path or data.endswith(b"\n") or not may_be_cut(last):
+            return
+        if all(line.strip() for line in data.split(b"\n")[last.line - 1 :]):
+            result.failures.pop()
+            self.numbers.pop()
+            result.error = (
+                f"{result.path}:{last.line}: the file seems to be cut off in this record, which "
+                f"fails: expected {last.expected}, got {last.got}"
+            )
 
     def test_directory(self) -> str:
         """A directory of this run's own, made when it is first asked for."""
@@ -273,15 +323,6 @@ class ScriptRun:
         """A variable of the environment, for dialects that let files read it."""
         return os.environ.get(name)
 
-    @contextlib.contextmanager
-    def _temporary(self) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            if self._directory is not None:
-                self._directory.cleanup()
-                self._directory = None
-
     def _look(self) -> None:
         """Raises Ended when the run is over."""
         if self.run.stop():
@@ -289,20 +330,30 @@ class ScriptRun:
             raise Ended
 
     def _rest(self) -> int:
-        """How many records there would have been after the engine was given up."""
-        return max(0, _count(self.program.nodes) - self.number + 1)
+        """How many records there would have been from this one on."""
+        return max(0, sum(1 for _ in records_of(self.program.nodes)) - self.number + 1)
 
 
-def _count(nodes: Sequence[Node]) -> int:
-    """How many records a program runs or skips, up to a `halt` without conditions."""
-    number = 0
+def may_be_cut(failure: Failure) -> bool:
+    """Whether a longer record could have passed: half a statement, or the first of its lines."""
+    ends = failure.expected.endswith("and no more") or failure.expected == "no rows"
+    return failure.kind == "error" or (failure.kind == "values" and ends)
+
+
+def records_of(nodes: Sequence[Node]) -> Iterator[Record]:
+    """The records that a program runs or skips, in order, up to a `halt` without conditions."""
+    with contextlib.suppress(Ended):
+        yield from _records_of(nodes)
+
+
+def _records_of(nodes: Sequence[Node]) -> Iterator[Record]:
     for node in nodes:
         if isinstance(node, Record):
-            number += 1
+            yield node
         elif isinstance(node, Include):
-            number += _count(node.body)
+            yield from _records_of(node.body)
         elif isinstance(node, Loop):
-            number += len(node.values) * _count(node.body)
+            for _ in node.values:
+                yield from _records_of(node.body)
         elif isinstance(node, Halt) and not node.conditions:
-            break
-    return number
+            raise Ended

@@ -8,16 +8,19 @@ What is left undecided is refused: a guess would judge the engine by rules the f
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from refute.errors import UnreadableInput
-from refute.oracles.sqllogictest.extended.program import Program, Sign
+
+if TYPE_CHECKING:  # the command line asks for the names alone
+    from refute.oracles.sqllogictest.extended.program import Program, Sign
 
 AUTO = "auto"
 SQLITE = "sqlite"
 
 READERS = {
     "rs": "refute.oracles.sqllogictest.extended.rs",
+    "duckdb": "refute.oracles.sqllogictest.extended.duckdb",
 }
 """Dialect → the module that reads it; see the package."""
 

@@ -1,8 +1,7 @@
-"""Whether an answer is what a record of an extended file expects, as sqllogictest-rs compares.
+"""Whether an answer is what a statement of an extended file expects, or the error it expects.
 
-Answers have the driver's form (`refute.oracles.sql.driver`). Results are compared line by line,
-the values of a row with a space between them and white space made one space, so that types and
-the number of columns do not matter unless they are asked for.
+Answers have the driver's form (`refute.oracles.sql.driver`). An engine that fell over has not
+failed as a statement fails, so no expected error is met by a crash.
 """
 
 from __future__ import annotations
@@ -11,42 +10,71 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from refute.oracles.sqllogictest.expect import Mismatch
+from refute.oracles.sqllogictest.expect import SLOW, Mismatch
+from refute.oracles.sqllogictest.extended.patterns import pattern_of
 from refute.oracles.sqllogictest.extended.program import Either, Fails, Succeeds
+
+_CHANGES_ROWS = re.compile(
+    r"(?:\s|--[^\n]*\n)*(?:INSERT|UPDATE|DELETE|MERGE|REPLACE|COPY|WITH)\b", re.I
+)
 
 WIDEST = 200  # characters of a message that are shown
 
 
-def judge_statement(expects: Succeeds | Fails | Either, answer: Sequence[Any]) -> Mismatch | None:
-    """None when the answer is what is expected of a statement."""
+def judge_statement(
+    expects: Succeeds | Fails | Either, answer: Sequence[Any], sql: str = ""
+) -> Mismatch | None:
+    """None when the answer is what is expected of a statement. sql: its text."""
     if answer[0] in ("rows", "done"):
         if isinstance(expects, Fails):
-            return Mismatch(error_wanted(expects), "no error")
+            return Mismatch(error_wanted(expects), "no error", "no error")
         if isinstance(expects, Succeeds) and expects.rows >= 0:
-            return _judge_rows(expects.rows, answer)
+            return _judge_rows(expects.rows, answer, sql)
         return None
     if isinstance(expects, Succeeds):
-        return Mismatch("no error", said(answer))
+        return Mismatch("no error", said(answer), kind_of(answer))
     return judge_error(expects.fails if isinstance(expects, Either) else expects, answer)
 
 
 def judge_error(fails: Fails, answer: Sequence[Any]) -> Mismatch | None:
     """None when the answer is the error that is expected."""
+    if answer[0] in ("rows", "done"):
+        return Mismatch(error_wanted(fails), "no error", "no error")
     if answer[0] != "error":
-        got = "no error" if answer[0] in ("rows", "done") else said(answer)
-        return Mismatch(error_wanted(fails), got)
+        return Mismatch(error_wanted(fails), said(answer), kind_of(answer))
     message = str(answer[2])
     state = answer[3] if len(answer) > 3 else ""
-    fits = (
-        (not fails.state or fails.state == state)
-        and (not fails.part or fails.part in message)
-        and (fails.message is None or fails.message.strip() == message.strip())
-        and (not fails.pattern or re.search(fails.pattern, message) is not None)
-    )
-    if fits:
+    if (not fails.state or fails.state == state) and any(
+        _worded(fails, words) for words in wordings(message, state)
+    ):
         return None
     told = f"SQLSTATE {state or 'unknown'}, " if fails.state else ""
-    return Mismatch(error_wanted(fails), f"{told}{said(answer)}")
+    return Mismatch(error_wanted(fails), f"{told}{said(answer)}", "error")
+
+
+def wordings(message: str, state: str) -> list[str]:
+    """The message as drivers word it: Python's own, and for PostgreSQL the one of Rust's.
+
+    tokio-postgres writes `db error: ERROR: ` before a server's message, and neither the line of the
+    statement nor the mark below it, which psycopg adds.
+    """
+    if not state:
+        return [message]
+    lines = message.split("\n")
+    at = next((n for n, line in enumerate(lines) if line.startswith("LINE ")), None)
+    if at is not None:
+        lines[at : at + 2] = []
+    bare = "\n".join(line for line in lines if line.strip())
+    return [message, f"db error: ERROR: {bare}", f"ERROR: {bare}"]
+
+
+def _worded(fails: Fails, message: str) -> bool:
+    if fails.pattern:
+        pattern, _ = pattern_of(fails.pattern)
+        return pattern is not None and pattern.search(message) is not None
+    if fails.message is not None:
+        return fails.message.strip() == message.strip()
+    return fails.part in message
 
 
 def error_wanted(fails: Fails) -> str:
@@ -82,11 +110,32 @@ def said(answer: Sequence[Any]) -> str:
     return "a result set"
 
 
-def _judge_rows(wanted: int, answer: Sequence[Any]) -> Mismatch | None:
+def kind_of(answer: Sequence[Any]) -> str:
+    """What came instead of a result, as the kind of a mismatch."""
+    if answer[0] == "lost":
+        return "hang" if SLOW in answer[1] else "crash"
+    return {"error": "error", "unfit": "unfit", "done": "no rows"}.get(answer[0], "crash")
+
+
+def _judge_rows(wanted: int, answer: Sequence[Any], sql: str) -> Mismatch | None:
     """Whether a statement affected, or returned, so many rows."""
-    known = answer[1] if len(answer) > 1 else -1
-    found = len(answer[2]) if answer[0] == "rows" else known
-    if found == wanted:
+    found = _affected(answer, sql)
+    if found == wanted or (found < 0 and wanted == 0 and not _CHANGES_ROWS.match(sql)):
         return None
     got = f"{found} rows" if found >= 0 else "an engine that does not say how many"
-    return Mismatch(f"{wanted} rows affected or returned", got)
+    return Mismatch(f"{wanted} rows affected or returned", got, "values")
+
+
+def _affected(answer: Sequence[Any], sql: str) -> int:
+    """How many rows were affected or returned; -1 when the engine does not say.
+
+    Some engines return the number, as a column `count`, from what changes rows.
+    """
+    if answer[0] == "done":
+        return int(answer[1]) if len(answer) > 1 else -1
+    rows = answer[2]
+    if len(rows) == len(answer[1]) == 1 and _CHANGES_ROWS.match(sql):
+        name, value = answer[1][0], rows[0][0]
+        if str(name).lower() == "count" and type(value) is int:
+            return value
+    return len(rows)

@@ -104,7 +104,8 @@ class Statement(Record):
 class Query(Record):
     """SQL with a result. types: a letter for each column, empty when not said.
 
-    sort: one of `reader.SORTS`; empty for the file's. label: empty for none.
+    sort: one of `reader.SORTS`; empty for the file's. label: empty for none. names: of the columns;
+    empty when not said.
     """
 
     sql: str = ""
@@ -112,6 +113,7 @@ class Query(Record):
     sort: str = ""
     label: str = ""
     expects: Returns | Fails = Returns()
+    names: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,8 +187,13 @@ class Loop(Node):
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A whole file. dialect: a key of `dialects.READERS`."""
+    """A whole file. dialect: a key of `dialects.READERS`.
+
+    reads: other files that it is made of, each with its SHA-256. tags: those of the file.
+    """
 
     path: str
     dialect: str
     nodes: tuple[Node, ...]
+    reads: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
