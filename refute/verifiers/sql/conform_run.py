@@ -71,21 +71,6 @@ class Choice:
         return opened
 
 
-        """The engine, behind a translator if its statements are to be written for it."""
-        engine = self._opened()
-        if not self.transpile:
-            return engine
-        module = importlib.import_module("refute.verifiers.sql.conform_transpile")
-        made: Engine = module.Transpiling(engine, self.transpile)
-        return made
-
-    def excuses(self) -> Excuses | None:
-        """The classes of expected difference; None for SQLite, which has none to itself."""
-        if self.engine == SQLITE and not self.transpile:
-            return None
-        return Excuses(self.transpile or self.kind or self.name, bool(self.transpile), self.without)
-
-    def _opened(self) -> Engine:
 @dataclasses.dataclass
 class ConformRun:
     """What came of all files. number: of files to run; fewer results when it was interrupted.
