@@ -92,6 +92,7 @@ class ConformRun:
     kept: int = 0
     notes: list[str] = dataclasses.field(default_factory=list)
     narrowed: list[str] = dataclasses.field(default_factory=list)
+    shard: Shard | None = None
 
     @property
     def version(self) -> str:
@@ -103,7 +104,6 @@ class ConformRun:
         """Records run."""
         return sum(file.run for file in self.files)
 
-    shard: Shard | None = None
     @property
     def skipped(self) -> int:
         """Records skipped by their conditions."""
@@ -131,6 +131,7 @@ class ConformRun:
     @property
     def decision(self) -> str:
         """The exit code in words; plain "established" only where nothing failed."""
+        established = f"established{EXCEPT}" if self.known_failures else "established"
         return {
             EXIT_ESTABLISHED: f"established{EXCEPT}" if self.known_failures else "established",
             EXIT_REFUTED: "refuted",
