@@ -20,7 +20,6 @@ from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED, 
 from refute.oracles.sql.sqlite import VERSION
 from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Embedded, Engine
-from refute.verifiers.sql.conform_excuses import Excuses
 from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules
 from refute.verifiers.sql.conform_results import Results
 from refute.verifiers.sql.conform_shard import Shard
