@@ -119,7 +119,6 @@ def _afterwards(given: argparse.Namespace, result: ConformRun) -> None:
     """What is found out about failures once all files were run; the result is added to."""
 
 
-@contextlib.contextmanager
 def _executor(where: str) -> AbstractContextManager[Executor | None]:
     """What runs the files; None: processes of this machine. Raises UsageError."""
     if where == LOCAL:
@@ -145,6 +144,7 @@ def _executor(where: str) -> AbstractContextManager[Executor | None]:
     return made
 
 
+@contextlib.contextmanager
 def _seldom_collecting() -> Iterator[None]:
     """Results are freed by their reference counts; looking for cycles often costs a tenth."""
     before = gc.get_threshold()

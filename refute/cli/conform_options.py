@@ -99,9 +99,6 @@ def _running(made: Parser) -> None:
     """How and where they are run."""
     group = made.add_argument_group("running")
     group.add_argument("--jobs", type=natural, default=0, metavar="N", help="processes at most")
-
-
-def _judging(made: Parser) -> None:
     group.add_argument(
         "--executor",
         default=LOCAL,
@@ -127,6 +124,9 @@ def _judging(made: Parser) -> None:
     group.add_argument(
         "--progress", action="store_true", help="often, also where stderr is no terminal"
     )
+
+
+def _judging(made: Parser) -> None:
     """What counts as a failure: known failures, expected differences, transpiling."""
     group = made.add_argument_group("judging")
     group.add_argument(
