@@ -159,7 +159,7 @@ def test_results_come_in_order_and_the_longest_runs_first(tmp_path: Path) -> Non
         names.append(str(path))
     found: list[str] = []
     ended: list[str] = []
-    plain = Choice("sqlite", "sqlite", 20.0, native=False)
+    plain = Choice("sqlite", "sqlite", 20.0)
     with ThreadPoolExecutor(1) as executor:
         run = run_files(
             plain,
