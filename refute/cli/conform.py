@@ -82,7 +82,7 @@ def run(argv: Sequence[str]) -> int:
     progress.clear()
     _afterwards(given, result)
     if judging is not None:
-        print_all(judging.finish(result), people)
+        judging.finish(result, lambda words: print_all(words, people))
     try:
         _write(targets, result)
     finally:  # what is known is said even where a document cannot be written
@@ -102,7 +102,7 @@ def _choice(given: argparse.Namespace) -> Choice:
 
 def _judging(given: argparse.Namespace, choice: Choice) -> Judging | None:
     """What is to be done about known failures, if any is. Raises UsageError."""
-    if not (given.known or given.write_known):
+    if not (given.known or given.write_known or given.update or given.dry_run):
         return None
     made: Judging = importlib.import_module("refute.cli.conform_judging").Judging(given, choice)
     return made

@@ -1,4 +1,4 @@
-"""`--known` and `--write-known` of `refute conform`: the list of known failures, read and written.
+"""`--known`, `--write-known` and `--update` of `refute conform`: what becomes of failures.
 
 Loaded only where one of them is given.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import argparse
 import datetime
+from collections.abc import Callable
 from pathlib import Path
 
+from refute.cli.conform_updating import update_files
 from refute.errors import UsageError
 from refute.verifiers.sql.conform_file import FileResult
 from refute.verifiers.sql.conform_known import Known
 from refute.verifiers.sql.conform_known_write import write_known
-from refute.verifiers.sql.conform_run import Choice, ConformRun
+from refute.verifiers.sql.conform_run import STDIN, Choice, ConformRun
 
 
 class Judging:
@@ -22,6 +24,8 @@ class Judging:
     def __init__(self, given: argparse.Namespace, choice: Choice) -> None:
         self._choice = choice
         self._write = given.write_known
+        self._updates, self._dry = given.update, given.dry_run
+        _check_update(given)
         self.known: Known | None = None
         if given.known:
             today = datetime.date.today()
@@ -34,15 +38,17 @@ class Judging:
         if self.known is not None:
             self.known.apply(file)
 
-    def finish(self, run: ConformRun) -> str:
-        """Note what came of the list, and write entries; returns what to say of them."""
+    def finish(self, run: ConformRun, say: Callable[[str], None]) -> None:
+        """Note what came of the list, write entries, and update the files."""
         if self.known is not None:
             run.known = self.known.finish(run.files)
-        if not self._write:
-            return ""
-        number = write_known(self._write, run.files, self._choice.name, _load)
-        entries = "1 entry" if number == 1 else f"{number:,} entries"
-        return f"{self._write}: {entries} added, to be reviewed\n" if number else ""
+        if self._write:
+            number = write_known(self._write, run.files, self._choice.name, _load)
+            entries = "1 entry" if number == 1 else f"{number:,} entries"
+            if number:
+                say(f"{self._write}: {entries} added, to be reviewed\n")
+        if self._updates and not run.interrupted:
+            update_files(self._choice, run, say, dry=self._dry)
 
     def _check_write(self, given: argparse.Namespace) -> None:
         """Refuse to write over a file, or beside a list whose entries are not looked at."""
@@ -56,6 +62,23 @@ class Judging:
             thing="--write-known",
             value=self._write,
             next_step=f"give --known {path} as well, and what it does not list is added to it",
+        )
+
+
+def _check_update(given: argparse.Namespace) -> None:
+    """Refuse an update that is none, or of what is no file."""
+    if given.dry_run and not given.update:
+        raise UsageError(
+            "--dry-run shows what --update would write",
+            thing="--dry-run",
+            next_step="give --update as well",
+        )
+    if given.update and STDIN in given.files:
+        raise UsageError(
+            "standard input cannot be updated",
+            thing="--update",
+            value=STDIN,
+            next_step="name the files",
         )
 
 

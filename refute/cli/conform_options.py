@@ -147,6 +147,14 @@ def _judging(made: Parser) -> None:
         metavar="FILE",
         help="add entries for the failures that are not listed; they excuse nothing until reviewed",
     )
+    group.add_argument(
+        "--update",
+        action="store_true",
+        help="rewrite the files: records that fail expect what the engine gave",
+    )
+    group.add_argument(
+        "--dry-run", action="store_true", help="with --update: show the change, write nothing"
+    )
 
 
 def _causes(made: Parser) -> None:

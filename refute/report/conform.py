@@ -14,7 +14,7 @@ from refute import __version__
 from refute.report.conform_scope import scope_data, scope_lines
 from refute.report.visible import visible
 from refute.verifiers.sql.conform_file import Failure, FileResult
-from refute.verifiers.sql.conform_run import EXCEPT, ConformRun
+from refute.verifiers.sql.conform_run import EXCEPT, UPDATED, ConformRun
 
 if TYPE_CHECKING:
     from refute.verifiers.sql.conform_known import KnownUse
@@ -25,15 +25,15 @@ SHOWN = 10  # failures of one file
 
 @dataclasses.dataclass(frozen=True)
 class Counts:
-    """Failed records: all, and of those how many are known, listed without being excused, shown to
-    follow from an earlier failure, or may follow from one. new: neither known nor following."""
+    """Failed records: all, and of those how many are known, listed without being excused, updated,
+    shown to follow from an earlier failure, or may follow from one."""
 
     failed: int
     known: int
     listed: int
     follow: int
     may_follow: int
-    new: int
+    updated: int
 
 
 def counts(run: ConformRun) -> Counts:
@@ -45,7 +45,7 @@ def counts(run: ConformRun) -> Counts:
         listed=sum(bool(f.listed) and not f.known for f in failures),
         follow=sum(f.follows > 0 for f in failures),
         may_follow=sum(f.may_follow > 0 for f in failures),
-        new=sum(not (f.known or f.follows or f.may_follow) for f in failures),
+        updated=run.updated,
     )
 
 
@@ -123,12 +123,14 @@ def summary(run: ConformRun) -> str:
 
 
 def verdict(run: ConformRun) -> str:
-    """The decision in capitals, with the number of known failures where there are some."""
+    """The decision in capitals, with the number of known failures or of updated records."""
     decision = run.decision
     if decision.endswith(EXCEPT):
         number = run.known_failures
         known = f"{number:,} known failure{'' if number == 1 else 's'}"
         decision = f"{decision.removesuffix(EXCEPT)} except {known}"
+    if decision == UPDATED:
+        decision = f"updated {_records(run.updated)}"
     return decision.upper()
 
 
@@ -162,6 +164,7 @@ def _of_those(number: Counts) -> str:
         f"{number.known:,} known" if number.known else "",
         f"{number.follow:,} follow from an earlier failure" if number.follow else "",
         f"{number.may_follow:,} may follow from one" if number.may_follow else "",
+        f"{number.updated:,} updated" if number.updated else "",
     ]
     told = ", ".join(part for part in parts if part)
     return f" (of those {told})" if told else ""
@@ -192,8 +195,10 @@ def document(run: ConformRun) -> dict[str, Any]:
             "listed": number.listed,
             "follow": number.follow,
             "may_follow": number.may_follow,
+            "updated": number.updated,
         },
         "known": None if run.known is None else dataclasses.asdict(run.known),
+        "update": None if run.update is None else dataclasses.asdict(run.update),
         "scope": scope_data(run),
         "wall_s": round(run.wall_s, 3),
         "files": [_file(file) for file in run.files],
@@ -239,6 +244,7 @@ def _failure(file: FileResult, failure: Failure) -> dict[str, Any]:
         "may_follow": failure.may_follow or None,
         "known": failure.known,
         "listed": failure.listed,
+        "updated": failure.updated,
     }
 
 

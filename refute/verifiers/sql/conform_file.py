@@ -53,7 +53,8 @@ class Failure:
     line: of the directive `statement` or `query`, in the included file `path` if that is not empty.
     round: where the loops around it stood. cut: a longer record could have passed. kind: one of
     `expect.KINDS`. known: why it was accepted (`conform_known`). listed: the place of its entry in
-    the list of known failures, or why the entry does not excuse it. follows: line of an earlier
+    the list of known failures, or why the entry does not excuse it. updated: whether the record
+    expects now what the engine gave (`conform_update`). follows: line of an earlier
     record whose failure was shown to explain this one; may_follow: one that may (`conform_follow`);
     0 for none. answer: a digest of the engine's whole answer, "" where there is none.
     """
@@ -67,6 +68,7 @@ class Failure:
     kind: str = ""
     known: str = ""
     listed: str = ""
+    updated: bool = False
     follows: int = 0
     may_follow: int = 0
     answer: str = ""
@@ -110,8 +112,9 @@ class FileResult:
 
     @property
     def confirmed(self) -> int:
-        """How many failures, known ones apart, were seen twice."""
-        return sum(failure.confirmed is True and not failure.known for failure in self.failures)
+        """How many failures, those apart that are known or updated, were seen twice."""
+        failures = (f for f in self.failures if not (f.known or f.updated))
+        return sum(failure.confirmed is True for failure in failures)
 
 
 @dataclasses.dataclass(frozen=True)

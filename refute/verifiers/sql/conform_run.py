@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from refute.verifiers.sql.conform_known import KnownUse
+    from refute.verifiers.sql.conform_update import UpdateReport
 
 SQLITE = "sqlite"
 CONFIRMED = 20  # failures of a file that are looked for in a second run
 EXCEPT = " except known failures"  # of a decision
+UPDATED = "updated"  # a decision: what failed expects now what the engine gave
 SHARE = 2**19  # bytes of files that are worth a process, where SQLite runs them
 
 Found = Callable[[FileResult], None]
@@ -75,6 +77,7 @@ class ConformRun:
     """What came of all files. number: of files to run; fewer results when it was interrupted.
 
     known: what came of the list of known failures, once all files were run; None without one.
+    update: what an update of the files did; None without one.
     stopped: why it ended early; "" if it did not. kept: files whose results were kept from an
     earlier run; notes: what is to be told of those. narrowed: what was left out by filters, and
     shard: which of the shards of a larger run it is.
@@ -87,6 +90,7 @@ class ConformRun:
     wall_s: float = 0.0
     isolation: str = ""
     known: KnownUse | None = None
+    update: UpdateReport | None = None
     stopped: str = ""
     kept: int = 0
     notes: list[str] = dataclasses.field(default_factory=list)
@@ -119,6 +123,11 @@ class ConformRun:
         return sum(bool(f.known) for file in self.files for f in file.failures)
 
     @property
+    def updated(self) -> int:
+        """Records that failed and expect now what the engine gave."""
+        return sum(f.updated for file in self.files for f in file.failures)
+
+    @property
     def exit_code(self) -> int:
         """2 when a file cannot be read, 1 when a failure was seen twice, 0 when all passed."""
         if any(file.error for file in self.files):
@@ -132,7 +141,7 @@ class ConformRun:
         """The exit code in words; plain "established" only where nothing failed."""
         established = f"established{EXCEPT}" if self.known_failures else "established"
         return {
-            EXIT_ESTABLISHED: f"established{EXCEPT}" if self.known_failures else "established",
+            EXIT_ESTABLISHED: UPDATED if self.updated else established,
             EXIT_REFUTED: "refuted",
             EXIT_USAGE: "unreadable",
             EXIT_NOT_ESTABLISHED: "not established",
@@ -143,7 +152,7 @@ class ConformRun:
         """Why it is not established that the engine passes, most important first."""
         found = [file.error for file in self.files if file.error]
         confirmed = sum(file.confirmed for file in self.files)
-        failed = self.failed - self.known_failures
+        failed = self.failed - self.known_failures - self.updated
         if confirmed:
             again = "all of them" if confirmed == failed else f"the {confirmed} that were tried"
             again = "and" if failed == 1 else again
