@@ -94,7 +94,8 @@ def _choice(given: argparse.Namespace) -> Choice:
     """The engine and how files are run on it. Raises UsageError."""
     timeout_s = parse_duration(given.timeout)
     if given.engine == SQLITE:
-        return Choice(SQLITE, (given.name or SQLITE).lower(), timeout_s)
+        name = (given.name or SQLITE).lower()
+        return Choice(SQLITE, name, timeout_s, native=not given.no_native)
     module = importlib.import_module("refute.cli.conform_place")
     made: Choice = module.choice_of(given.engine, given.name, timeout_s, Path.cwd())
     return made

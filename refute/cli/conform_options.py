@@ -98,6 +98,9 @@ def _selection(made: Parser) -> None:
 def _running(made: Parser) -> None:
     """How and where they are run."""
     group = made.add_argument_group("running")
+    group.add_argument(
+        "--no-native", action="store_true", help="run sqlite without compiled code of refute's"
+    )
     group.add_argument("--jobs", type=natural, default=0, metavar="N", help="processes at most")
     group.add_argument(
         "--executor",

@@ -69,6 +69,14 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
         lines.append(f"{visible(file.path)}: {visible(file.lost)}; {file.not_run} records not run")
     if file.unstable:
         lines.append(f"{visible(file.path)}: not deterministic: {visible(file.unstable)}")
+    lines += [
+        f"{visible(file.path)}:{line}: depends on the release of SQLite, whose own %.3f here shows"
+        " a value otherwise"
+        for line in file.by_release[:most]
+    ]
+    if len(file.by_release) > most:
+        left = len(file.by_release) - most
+        lines.append(f"{visible(file.path)}: … and {left} more that depend on the release")
     lines += [visible(f"{words} (it only had to prepare)") for words in file.setup_failed[:most]]
     if file.cut:
         lines.append(f"{visible(file.path)}: interrupted after {_records(file.run)}")
@@ -109,6 +117,11 @@ def summary(run: ConformRun) -> str:
     files = f"{len(run.files)} file{'' if len(run.files) == 1 else 's'}"
     lines = [f"engine {engine}: {files}, {numbers}{_of_those(counts(run))}"]
     lines.append(f"{run.wall_s:.2f} s, {rate:,.0f} records/s")
+    native = sum(file.native for file in run.files)
+    if native:
+        again = sum(file.doubted for file in run.files)
+        plainly = f"; {again} of them also without it, with the same result" if again else ""
+        lines.append(f"{native} of the files were run by compiled code{plainly}")
     unchecked = sum(file.unchecked for file in run.files)
     if unchecked:
         lines.append(f"{_records(unchecked)} expected nothing and only had to run")
@@ -226,6 +239,9 @@ def _file(file: FileResult) -> dict[str, Any]:
         "setup": file.setup,
         "setup_failed": file.setup_failed,
         "stopped": file.stopped,
+        "by_release": file.by_release,
+        "native": file.native,
+        "doubted": file.doubted,
         "failures": [_failure(file, failure) for failure in file.failures],
     }
 

@@ -101,6 +101,7 @@ def test_files_without_records(text: str) -> None:
 
 UNREADABLE = [
     ("unknown directive", "\nsystem ok\nls\n", 2, "unknown directive 'system'"),
+    ("indented comment", "  # note\nstatement ok\nX\n", 1, "unknown directive '  # note'"),
     ("prose", "This is a text.\n", 1, "unknown directive 'This'"),
     ("dialect", "statement count 3\nX\n", 1, "statement count"),
     ("dialect", "statement error no such table\nX\n", 1, "'no' is not understood"),

@@ -258,11 +258,11 @@ class _Reader:
 
 
 def _uncommented(line: str) -> list[str]:
-    """The words of a line before a word that begins with `#`."""
+    """The words of a line before a word that begins with `#`; the whole one if that is the first."""
     words = line.split()
     if "#" in line:
         words = words[: next((i for i, w in enumerate(words) if w[0] == "#"), len(words))]
-    return words
+    return words or [line]
 
 
 def _hash_is_cut(text: str, *, at_end: bool) -> bool:

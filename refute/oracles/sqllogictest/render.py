@@ -99,15 +99,19 @@ def _integer(value: Value) -> str:
     return str(number - 2**32 if number >= 2**31 else number)
 
 
+def number_of(value: int | float | str | bytes) -> float:
+    """The value's `sqlite3_column_double`."""
+    if type(value) is float or type(value) is int:
+        return float(value)
+    match = _REAL.match(_bytes(value))
+    return float(match[1]) if match else 0.0
+
+
 def _real(value: Value) -> str:
     """As `%.3f` shows the value's `sqlite3_column_double`."""
     if value is None:
         return "NULL"
-    if type(value) is float or type(value) is int:
-        number = float(value)
-    else:
-        match = _REAL.match(_bytes(value))
-        number = float(match[1]) if match else 0.0
+    number = number_of(value)
     if not math.isfinite(number):
         return _not_finite(number)
     if abs(number) >= 1e13:  # SQLite's printf stops at 16 significant digits

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from refute.errors import RefuteError, UnreadableInput
 from refute.oracles.sql.sqlite import SQLite
@@ -32,6 +32,7 @@ from refute.oracles.sqllogictest.reader import (
     StatementRecord,
     read,
 )
+from refute.oracles.sqllogictest.release import depends
 from refute.verifiers.sql.conform_chosen import READS_ONLY as READS_ONLY
 from refute.verifiers.sql.conform_chosen import Chosen, Narrowed
 from refute.verifiers.sql.conform_engine import Embedded as Embedded
@@ -90,6 +91,9 @@ class FileResult:
     come after them. setup_failed: those of them that did not do what the file says. unchosen: so
     many did not run. reads: other files that were read, and the SHA-256 of each. stopped: so many
     records failed that the rest was not run.
+
+    by_release: lines of queries whose result depends on the release of SQLite (`release.depends`).
+    native: the compiled helper ran it (`conform_native`); doubted: the plain path did, too.
     """
 
     path: str
@@ -109,6 +113,9 @@ class FileResult:
     unchosen: int = 0
     reads: dict[str, str] = dataclasses.field(default_factory=dict)
     stopped: bool = False
+    by_release: list[int] = dataclasses.field(default_factory=list)
+    native: bool = False
+    doubted: bool = False
 
     @property
     def confirmed(self) -> int:
@@ -152,6 +159,15 @@ class Run:
     most: float = float("inf")
 
 
+@runtime_checkable
+class WholeFiles(Protocol):
+    """An engine that can run some files faster than record by record."""
+
+    def whole_file(self, run: Run, path: str, data: bytes) -> FileResult | None:
+        """The result of a file; None if it is to be run record by record."""
+        ...
+
+
 def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
     """Run the file's records. The first `confirm` failures are looked for in a second run.
 
@@ -159,6 +175,10 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
     """
     if run.dialect not in (SQLITE, AUTO):
         return _run_script(run, path, data, confirm, None)
+    if run.chosen is None and isinstance(run.engine, WholeFiles):
+        whole = run.engine.whole_file(run, path, data)
+        if whole is not None:
+            return whole
     started = time.monotonic()
     first = FileRun(run, path, hash_seed=0)
     result = first.all_of(data)
@@ -239,6 +259,7 @@ class FileRun:
         self.result = FileResult(path)
         self.labels: Labels = {}
         self.arbiter = Arbiter()
+        self.embedded = isinstance(run.engine, Embedded)
         self.refused: UnreadableInput | None = None
 
     def all_of(self, data: bytes, until: float = float("inf")) -> FileResult:
@@ -294,6 +315,9 @@ class FileRun:
                     mismatch = judge(record, answer, labels)  # type: ignore[arg-type]
                     if mismatch is not None:
                         self._failed(record, answer, mismatch)  # type: ignore[arg-type]
+                    elif self.embedded and type(record) is QueryRecord and "R" in record.types:
+                        if depends(record.types, answer[2]):
+                            result.by_release.append(record.line)
                 else:
                     result.skipped += 1
                     if type(record) is QueryRecord:

@@ -37,6 +37,7 @@ SQLITE = "sqlite"
 CONFIRMED = 20  # failures of a file that are looked for in a second run
 EXCEPT = " except known failures"  # of a decision
 UPDATED = "updated"  # a decision: what failed expects now what the engine gave
+NATIVE_FROM = 64 * 2**10  # bytes of files that are worth loading compiled code
 SHARE = 2**19  # bytes of files that are worth a process, where SQLite runs them
 
 Found = Callable[[FileResult], None]
@@ -50,7 +51,8 @@ class Choice:
     engine: "sqlite" or "module:function". name: for skipif and onlyif, lower case. timeout_s: wall
     seconds for one statement. tree, files, roots: where the engine's code is; see `open_worker`.
     dialect: of the files; "auto" looks at each. rules: for extended dialects.
-    confirm: how many failures of a file are looked for in a second run.
+    confirm: how many failures of a file are looked for in a second run. native: whether the
+    embedded SQLite may have the help of compiled code (`conform_native`).
     """
 
     engine: str
@@ -62,10 +64,15 @@ class Choice:
     dialect: str = AUTO
     rules: Rules = Rules()
     confirm: int = CONFIRMED
+    native: bool = True
 
     def open(self) -> Engine:
         """The engine. Only one that needs a worker loads the sandbox."""
         if self.engine == SQLITE:
+            if self.native:
+                module = importlib.import_module("refute.verifiers.sql.conform_native")
+                assisted: Engine = module.Assisted(self.timeout_s)
+                return assisted
             return Embedded(self.timeout_s)
         module = importlib.import_module("refute.verifiers.sql.conform_engines")
         opened: Engine = module.open_engine(self)
@@ -246,6 +253,8 @@ def _run_tasks(
     progress: Progress,
 ) -> None:
     """Run the files where they are to be run. Raises KeyboardInterrupt and RefuteError."""
+    if choice.engine == SQLITE and choice.native:
+        choice = _assisted(choice, sum(task.size for task in tasks), here=executor is None)
     if executor is not None:
         module = importlib.import_module("refute.verifiers.sql.conform_executor")
         module.run_on(executor, choice, tasks, jobs, take, progress)
@@ -266,6 +275,15 @@ def _run_tasks(
                 raise KeyboardInterrupt
     finally:
         engine.close()
+
+
+def _assisted(choice: Choice, size: int, *, here: bool) -> Choice:
+    """The choice, with the compiled helper at hand if there is that much to run that it pays."""
+    if size < NATIVE_FROM:
+        return dataclasses.replace(choice, native=False)
+    if here:
+        importlib.import_module("refute.verifiers.sql.conform_native").prepare(size)
+    return choice
 
 
 def _records(number: int) -> str:
