@@ -25,6 +25,7 @@ from refute.oracles.sqllogictest.expect import (
     judge,
     observe_skipped,
 )
+from refute.oracles.sqllogictest.layout import refuse_other
 from refute.oracles.sqllogictest.reader import (
     ControlRecord,
     QueryRecord,
@@ -270,6 +271,8 @@ class FileRun:
         try:
             # The whole file first: of one that cannot be read nothing is run.
             known = list(selected(read(data, result.path), self.run.name))
+            if self.run.dialect == AUTO:
+                refuse_other(data, result.path, known)
             if self.run.chosen is not None:
                 narrowed = Narrowed(known, self.run.chosen)
                 known = narrowed.kept

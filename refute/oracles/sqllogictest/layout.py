@@ -1,0 +1,69 @@
+"""Whether a file that SQLite's dialect could be is none, by how its results are laid out.
+
+That dialect has one value on each line, and three digits behind the point of a real number. Other
+runners' files have a row on each line, and numbers as the engine writes them. Both can be read
+without an error, so it is the results that tell. The first result that only one of the two can
+have decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from refute.oracles.sqllogictest.reader import QueryRecord, Record, refuse
+
+_DOUBTFUL = re.compile(
+    rb"\n----\r?\n(?:(?!\d+ values hashing)[^\n ]+[ \t]+[^\s]|-?\d+\.(?!\d{3}\r?\n))"
+)
+_SHOWN = re.compile(r"-?\d+\.\d{3}|NULL|-?Inf|NaN")
+
+
+def may_be_other(data: bytes) -> bool:
+    """Whether it is worth reading the file's results; costs next to nothing."""
+    return _DOUBTFUL.search(data) is not None
+
+
+def refuse_other(data: bytes, path: str, known: Iterable[tuple[Record, bool]]) -> None:
+    """Raise UnreadableInput for a file that is not in SQLite's dialect, by its layout.
+
+    known: its records, each with whether it is run.
+    """
+    if may_be_other(data) and (line := other_layout(record for record, _ in known)):
+        refuse(path, line, "this result is none of SQLite's dialect")
+
+
+def other_layout(records: Iterable[Record]) -> int:
+    """The line of a query whose result SQLite's dialect cannot have; 0 when it is that dialect."""
+    real = line = 0
+    for record in records:
+        if type(record) is not QueryRecord or not record.values:
+            continue
+        width = len(record.types)
+        by_value = _by_value(record.types, record.values)
+        by_row = width > 1 and all(len(value.split()) >= width for value in record.values)
+        if by_row and not by_value:
+            return record.line
+        if width > 1 and by_value and not by_row:
+            return 0
+        if by_value and "R" in record.types:
+            shown = _shown(record.types, record.values)
+            real += 1 if shown else -1
+            line = line or (0 if shown else record.line)
+    return line if real < 0 else 0
+
+
+def _by_value(types: str, values: list[str]) -> bool:
+    """Whether the lines can be values, row after row."""
+    width = len(types)
+    if len(values) % width:
+        return False
+    numbers = [at for at, kind in enumerate(types) if kind != "T"]
+    return not any(" " in value.strip() for at in numbers for value in values[at::width])
+
+
+def _shown(types: str, values: list[str]) -> bool:
+    """Whether the real numbers among the values are as the C runner shows them."""
+    width = len(types)
+    reals = [at for at, kind in enumerate(types) if kind == "R"]
+    return all(_SHOWN.fullmatch(value) for at in reals for value in values[at::width])
