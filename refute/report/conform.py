@@ -112,7 +112,7 @@ def notes_of(failure: Failure) -> list[str]:
 def summary(run: ConformRun) -> str:
     """The last lines: the verdict and why, then what was run, how fast."""
     rate = run.run / run.wall_s if run.wall_s else 0
-    engine = run.choice.engine + (f" ({run.version})" if run.version else "")
+    engine = run.choice.shown + (f" ({run.version})" if run.version else "")
     numbers = f"{_records(run.run)} run, {run.skipped:,} skipped, {run.failed:,} failed"
     files = f"{len(run.files)} file{'' if len(run.files) == 1 else 's'}"
     lines = [f"engine {engine}: {files}, {numbers}{_of_those(counts(run))}"]
@@ -193,7 +193,7 @@ def document(run: ConformRun) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "refute": __version__,
-        "engine": run.choice.engine,
+        "engine": run.choice.shown,
         "version": run.version,
         "name": run.choice.name,
         "decision": run.decision,

@@ -14,7 +14,7 @@ def junit_text(run: ConformRun) -> str:
 
     The records that passed are one case together, since most files have thousands.
     """
-    top = ElementTree.Element("testsuites", {"name": f"refute conform {run.choice.engine}"})
+    top = ElementTree.Element("testsuites", {"name": f"refute conform {run.choice.shown}"})
     totals = {"tests": 0, "failures": 0, "errors": 0}
     for file in run.files:
         suite = _suite(top, file)

@@ -87,6 +87,7 @@ class FileResult:
     reason in `lost`. error: why the file cannot be read; nothing of it was run, unless only its
     end seems to be missing. unstable: why the
     engine's answers are not the same each time. cut: the run was interrupted in this file.
+    version: what the engine said it is, where it says so.
 
     Of records that were not chosen: setup: so many ran, and were not checked, since chosen ones
     come after them. setup_failed: those of them that did not do what the file says. unchosen: so
@@ -109,6 +110,7 @@ class FileResult:
     cut: bool = False
     interrupted: bool = False
     wall_s: float = 0.0
+    version: str = ""
     setup: int = 0
     setup_failed: list[str] = dataclasses.field(default_factory=list)
     unchosen: int = 0

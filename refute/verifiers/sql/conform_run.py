@@ -21,6 +21,8 @@ from refute.oracles.sql.sqlite import VERSION
 from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Embedded, Engine
 from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules
+from refute.verifiers.sql.conform_names import SQLITE as SQLITE
+from refute.verifiers.sql.conform_names import shown
 from refute.verifiers.sql.conform_results import Results
 from refute.verifiers.sql.conform_shard import Shard
 from refute.verifiers.sql.conform_task import LARGEST as LARGEST
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from refute.verifiers.sql.conform_known import KnownUse
     from refute.verifiers.sql.conform_update import UpdateReport
 
-SQLITE = "sqlite"
 CONFIRMED = 20  # failures of a file that are looked for in a second run
 EXCEPT = " except known failures"  # of a decision
 UPDATED = "updated"  # a decision: what failed expects now what the engine gave
@@ -79,6 +80,12 @@ class Choice:
         return opened
 
 
+    @property
+    def shown(self) -> str:
+        """The engine as it may be printed: a URL has no password."""
+        return shown(self.engine)
+
+
 @dataclasses.dataclass
 class ConformRun:
     """What came of all files. number: of files to run; fewer results when it was interrupted.
@@ -106,8 +113,9 @@ class ConformRun:
 
     @property
     def version(self) -> str:
-        """The engine's version, where it is known without asking the engine."""
-        return f"SQLite {VERSION}" if self.choice.engine == SQLITE else ""
+        """The engine's version, as far as it says one."""
+        said = "" if self.choice.engine != SQLITE else f"SQLite {VERSION}"
+        return next((file.version for file in self.files if file.version), said)
 
     @property
     def run(self) -> int:

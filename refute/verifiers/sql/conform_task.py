@@ -79,6 +79,7 @@ def run_content(
     )
     name = "<stdin>" if task.path == STDIN else task.path
     result = run_file(run, name, data, choice.confirm)
+    result.version = getattr(engine, "version", "")
     return Done(result, digest_of(data) if task.named else "")
 
 
