@@ -67,6 +67,8 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
         lines.append(f"error: {visible(file.error)}")
     if file.lost:
         lines.append(f"{visible(file.path)}: {visible(file.lost)}; {file.not_run} records not run")
+    if file.unmet:
+        lines.append(f"{visible(file.path)}: skipped from {visible(file.unmet)}")
     if file.unstable:
         lines.append(f"{visible(file.path)}: not deterministic: {visible(file.unstable)}")
     lines += [
@@ -232,6 +234,7 @@ def _file(file: FileResult) -> dict[str, Any]:
         "not_run": file.not_run,
         "error": file.error,
         "lost": file.lost,
+        "unmet": file.unmet,
         "unstable": file.unstable,
         "interrupted": file.cut,
         "wall_s": round(file.wall_s, 3),

@@ -92,7 +92,8 @@ class FileResult:
     Of records that were not chosen: setup: so many ran, and were not checked, since chosen ones
     come after them. setup_failed: those of them that did not do what the file says. unchosen: so
     many did not run. reads: other files that were read, and the SHA-256 of each. stopped: so many
-    records failed that the rest was not run.
+    records failed that the rest was not run. unmet: what the file requires and is not there;
+    the records after it are skipped.
 
     by_release: lines of queries whose result depends on the release of SQLite (`release.depends`).
     native: the compiled helper ran it (`conform_native`); doubted: the plain path did, too.
@@ -116,6 +117,7 @@ class FileResult:
     unchosen: int = 0
     reads: dict[str, str] = dataclasses.field(default_factory=dict)
     stopped: bool = False
+    unmet: str = ""
     by_release: list[int] = dataclasses.field(default_factory=list)
     native: bool = False
     doubted: bool = False
