@@ -9,14 +9,15 @@ have decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from refute.oracles.sqllogictest.reader import QueryRecord, Record, refuse
 
 _DOUBTFUL = re.compile(
     rb"\n----\r?\n(?:(?!\d+ values hashing)[^\n ]+[ \t]+[^\s]|-?\d+\.(?!\d{3}\r?\n))"
 )
-_SHOWN = re.compile(r"-?\d+\.\d{3}|NULL|-?Inf|NaN")
+_REAL = re.compile(r"-?\d+\.\d{3}|NULL|-?Inf|NaN")
+_INTEGER = re.compile(r"-?\d+|NULL")
 
 
 def may_be_other(data: bytes) -> bool:
@@ -35,22 +36,25 @@ def refuse_other(data: bytes, path: str, known: Iterable[tuple[Record, bool]]) -
 
 def other_layout(records: Iterable[Record]) -> int:
     """The line of a query whose result SQLite's dialect cannot have; 0 when it is that dialect."""
-    real = line = 0
+    as_shown = line = 0
     for record in records:
         if type(record) is not QueryRecord or not record.values:
             continue
         width = len(record.types)
         by_value = _by_value(record.types, record.values)
-        by_row = width > 1 and all(len(value.split()) >= width for value in record.values)
+        by_row = all(len(value.split()) >= width for value in record.values)
         if by_row and not by_value:
             return record.line
         if width > 1 and by_value and not by_row:
             return 0
-        if by_value and "R" in record.types:
-            shown = _shown(record.types, record.values)
-            real += 1 if shown else -1
-            line = line or (0 if shown else record.line)
-    return line if real < 0 else 0
+        if not by_value:
+            continue
+        if not _as_shown(record.types, record.values):
+            as_shown -= 1
+            line = line or record.line
+        elif "R" in record.types:
+            as_shown += 1
+    return line if as_shown < 0 else 0
 
 
 def _by_value(types: str, values: list[str]) -> bool:
@@ -58,12 +62,19 @@ def _by_value(types: str, values: list[str]) -> bool:
     width = len(types)
     if len(values) % width:
         return False
-    numbers = [at for at, kind in enumerate(types) if kind != "T"]
-    return not any(" " in value.strip() for at in numbers for value in values[at::width])
+    return not any(" " in text.strip() for _, text in _numbers(types, values))
 
 
-def _shown(types: str, values: list[str]) -> bool:
-    """Whether the real numbers among the values are as the C runner shows them."""
-    width = len(types)
-    reals = [at for at, kind in enumerate(types) if kind == "R"]
-    return all(_SHOWN.fullmatch(value) for at in reals for value in values[at::width])
+def _as_shown(types: str, values: list[str]) -> bool:
+    """Whether the numbers among the values are as the C runner shows them."""
+    return all(
+        (_REAL if kind == "R" else _INTEGER).fullmatch(text)
+        for kind, text in _numbers(types, values)
+    )
+
+
+def _numbers(types: str, values: list[str]) -> Iterator[tuple[str, str]]:
+    """The values of columns of numbers, each with the letter of its type."""
+    for at, kind in enumerate(types):
+        if kind != "T":
+            yield from ((kind, text) for text in values[at :: len(types)])

@@ -26,7 +26,8 @@ from refute.oracles.sqllogictest.extended.program import (
     Statement,
     System,
 )
-from refute.oracles.sqllogictest.extended.rs_rows import Modes, judge_query, texts_of
+from refute.oracles.sqllogictest.extended.rs_rows import Modes, judge_query
+from refute.oracles.sqllogictest.extended.rs_text import texts_of
 from refute.oracles.sqllogictest.extended.substitution import NotSubstituted, substituted
 from refute.verifiers.sql.conform_file import Run
 from refute.verifiers.sql.conform_script import ScriptRun, records_of
@@ -45,7 +46,7 @@ class RsRun(ScriptRun):
 
     def __init__(self, run: Run, program: Program, hash_seed: int) -> None:
         super().__init__(run, program, hash_seed)
-        self.modes = Modes(strict=run.rules.strict, rounded=run.name == "datafusion")
+        self.modes = Modes(strict=run.rules.strict, as_datafusion=run.name == "datafusion")
         self.substitutes = False
         self._shell = Shell()
         own = (run.name, *ALIASES.get(run.name, ()), *run.rules.labels)
