@@ -45,19 +45,22 @@ def judge_error(fails: Fails, answer: Sequence[Any]) -> Mismatch | None:
     message = str(answer[2])
     state = answer[3] if len(answer) > 3 else ""
     if (not fails.state or fails.state == state) and any(
-        _worded(fails, words) for words in wordings(message, state)
+        _worded(fails, words) for words in wordings(answer[1], message, state)
     ):
         return None
     told = f"SQLSTATE {state or 'unknown'}, " if fails.state else ""
     return Mismatch(error_wanted(fails), f"{told}{said(answer)}", "error")
 
 
-def wordings(message: str, state: str) -> list[str]:
-    """The message as drivers word it: Python's own, and for PostgreSQL the one of Rust's.
+def wordings(kind: str, message: str, state: str) -> list[str]:
+    """The message as drivers word it: Python's, and Rust's where it has other words around it.
 
-    tokio-postgres writes `db error: ERROR: ` before a server's message, and neither the line of the
-    statement nor the mark below it, which psycopg adds.
+    kind: the exception's name. tokio-postgres writes `db error: ERROR: ` before a server's message,
+    and neither the line of the statement nor the mark below it, which psycopg adds. DataFusion
+    writes its name before, which its Python package leaves out.
     """
+    if kind.startswith("datafusion."):
+        return [message, f"DataFusion error: {message}"]
     if not state:
         return [message]
     lines = message.split("\n")

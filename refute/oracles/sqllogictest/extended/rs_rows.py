@@ -61,10 +61,15 @@ def judge_query(query: Query, answer: Sequence[Any], modes: Modes) -> Mismatch |
         return mismatch
     kinds = kinds_of(query, answer)
     sort = query.sort or modes.sort
-    results = [_laid_out(rows, kinds, sort, modes.by_value) for rows in written(answer[2], kinds)]
-    if any(_fits(wanted, result, modes.as_datafusion) for result in results):
-        return None
-    return _difference(wanted, results[0], modes.as_datafusion)
+    first: Result | None = None
+    for rows in written(answer[2], kinds):
+        result = _laid_out(rows, kinds, sort, modes.by_value)
+        result = _expanded(result) if modes.as_datafusion else result
+        if _fits(wanted, result, modes.as_datafusion):
+            return None
+        first = first or result
+    assert first is not None  # there is always one notation
+    return _difference(wanted, first, modes.as_datafusion)
 
 
 class Result(NamedTuple):
@@ -88,8 +93,6 @@ def _laid_out(rows: list[list[str]], kinds: Kinds, sort: str, by_value: bool) ->
 
 def _fits(wanted: Sequence[str], result: Result, as_datafusion: bool) -> bool:
     """Whether a result is what the lines say."""
-    if as_datafusion and any("\n" in line[-1] for line in result.lines if line):
-        result = _expanded(result)
     if any(IGNORED in line for line in wanted):
         return _fits_around(wanted, result)
     if _differs_at(wanted, result, as_datafusion) is None:
@@ -102,16 +105,16 @@ def _fits(wanted: Sequence[str], result: Result, as_datafusion: bool) -> bool:
 def _expanded(result: Result) -> Result:
     """The lines of a last value, as of a plan, as lines of their own: `01)`, `-` for a space."""
     lines: list[Sequence[str]] = []
-    for line in result.lines:
-        parts = line[-1].split("\n")
-        if len(parts) == 1:
-            lines.append(line)
-            continue
-        lines.append(line[:-1])
-        for number, part in enumerate(parts, 1):
+    kinds: list[Kinds] = []
+    for line, own in zip(result.lines, result.kinds, strict=True):
+        parts = line[-1].rstrip("\n").split("\n") if line else []
+        lines.append(line if len(parts) < 2 else line[:-1])
+        kinds.append(own[: len(lines[-1])])
+        for number, part in enumerate(parts if len(parts) > 1 else (), 1):
             bare = part.lstrip()
             lines.append((f"{number:02}){'-' * (len(part) - len(bare))}{bare}",))
-    return Result(lines, [("text",) * len(line) for line in lines])
+            kinds.append(("text",))
+    return Result(lines, kinds)
 
 
 def _differs_at(wanted: Sequence[str], result: Result, rounded: bool) -> int | None:
