@@ -1,0 +1,225 @@
+"""Conditions of SQLite written for another engine: comparisons, IN, BETWEEN, IS, AND, OR, NOT.
+
+Comparisons follow SQLite's conversions by affinity. A number and a text that stays one never meet
+in the other engine: a number is smaller than every text, so the answer is known.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from refute.fuzz.sql.text import Node
+from refute.oracles.sql.transpile.kinds import (
+    BLOB,
+    INT,
+    NULL,
+    NUM,
+    NUMBERS,
+    REAL,
+    TEXT,
+    Column,
+    Inexpressible,
+    Typed,
+    number_of,
+)
+from refute.oracles.sql.transpile.scopes import Scope
+from refute.oracles.sql.transpile.values import COMPARED, Values
+from refute.oracles.sql.transpile.writer import cast, integer, paren
+
+
+class Conditions(Values):
+    """Rewrites conditions."""
+
+    def truth(self, node: Node, scope: Scope) -> Node:
+        """The expression where a condition is wanted. Raises Inexpressible and Unresolved."""
+        if isinstance(node, exp.Paren):
+            return exp.Paren(this=self.truth(node.this, scope))
+        if isinstance(node, exp.And | exp.Or):
+            return self._chain(node, scope)
+        if isinstance(node, exp.Not):
+            inner = self.truth(node.this, scope)
+            return exp.Not(this=inner if isinstance(inner, exp.Paren) else exp.Paren(this=inner))
+        if isinstance(node, exp.Boolean):
+            return exp.Boolean(this=node.this)
+        if isinstance(node, exp.Null):
+            return self._unknown()
+        if isinstance(node, COMPARED):
+            return self._comparison(node, scope)
+        if isinstance(node, exp.Is):
+            return self._is(node, scope)
+        if isinstance(node, exp.In):
+            return self._in(node, scope)
+        if isinstance(node, exp.Between):
+            return self._between(node, scope)
+        if isinstance(node, exp.Like | exp.Glob | exp.Escape):
+            return self.pattern(node, scope)
+        if isinstance(node, exp.Exists):
+            return exp.Exists(this=self.query(bare(node.this), scope)[0])
+        typed = self.numeric(self.value(node, scope))
+        return exp.NEQ(this=paren(typed.node), expression=integer(0))
+
+    def pattern(self, node: Node, scope: Scope) -> Node:
+        """LIKE and GLOB."""
+        raise NotImplementedError
+
+    def _unknown(self) -> Node:
+        return cast(exp.Null(), self.target.boolean) if self.target.boolean else exp.Null()
+
+    def _chain(self, node: Node, scope: Scope) -> Node:
+        """AND or OR of two; long chains go left, so that is where this loops."""
+        kind = type(node)
+        rights = []
+        while type(node) is kind:
+            rights.append(node.expression)
+            node = node.this
+        made = _loose(self.truth(node, scope))
+        for right in reversed(rights):
+            made = kind(this=made, expression=_loose(self.truth(right, scope)))
+        return made
+
+    def _comparison(self, node: Node, scope: Scope) -> Node:
+        kind, negate = type(node), False
+        if kind is exp.NullSafeNEQ:
+            kind, negate = exp.NullSafeEQ, True
+        if isinstance(node.this, exp.Tuple) or isinstance(node.expression, exp.Tuple):
+            raise Inexpressible("a comparison of rows")
+        left, right = self.value(node.this, scope), self.value(node.expression, scope)
+        made = self.compared(kind, left, right)
+        return exp.Not(this=exp.Paren(this=made)) if negate else made
+
+    def _is(self, node: exp.Is, scope: Scope) -> Node:
+        operand = node.expression
+        if isinstance(operand, exp.Null):
+            made: Node = exp.Is(
+                this=paren(self.value(node.this, scope).node), expression=exp.Null()
+            )
+        elif isinstance(operand, exp.Boolean):  # IS TRUE is about truth, unlike IS 1
+            made = exp.Is(this=paren(self.truth(node.this, scope)), expression=operand.copy())
+        else:
+            left, right = self.value(node.this, scope), self.value(operand, scope)
+            made = self.compared(exp.NullSafeEQ, left, right)
+        return exp.Not(this=exp.Paren(this=made)) if node.args.get("negate") else made
+
+    def compared(self, kind: type[Node], left: Typed, right: Typed) -> Node:
+        """A comparison, after SQLite's conversions by affinity (datatype3.html, section 4.2)."""
+        left, right = self.matched(left, right)
+        if _comparable(left, right):
+            common = _common(left, right)
+            a, b = self.as_kind(left, common), self.as_kind(right, common)
+            return kind(this=paren(a), expression=paren(b))
+        return self._decided(kind, left, right)
+
+    def matched(self, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+        """Both after conversion; a text that stays one beside a number is of the kind text."""
+        numbers = (INT, REAL, NUM)
+        for one, other, order in ((left, right, 1), (right, left, -1)):
+            if (
+                one.affinity in numbers
+                and other.kind == TEXT
+                and other.affinity in ("", TEXT, BLOB)
+            ):
+                if not isinstance(other.constant, str):
+                    raise Inexpressible("a comparison of numbers with texts")
+                number = number_of(other.constant)
+                if number is not None:
+                    other = self.number(number)
+            elif one.affinity == TEXT and other.kind in numbers and not other.affinity:
+                if not isinstance(other.constant, int):
+                    raise Inexpressible("a comparison of numbers with texts")
+                other = self.literal(exp.Literal(this=str(other.constant), is_string=True))
+            else:
+                continue
+            return (one, other) if order == 1 else (other, one)
+        return left, right
+
+    def _decided(self, kind: type[Node], left: Typed, right: Typed) -> Node:
+        """A comparison of a number with a text: the number is the smaller one, unless NULL."""
+        if BLOB in (left.kind, right.kind):
+            raise Inexpressible("a comparison of blobs")
+        smaller = left.kind != TEXT
+        results: dict[type[Node], bool] = {
+            exp.EQ: False, exp.NullSafeEQ: False, exp.NEQ: True,
+            exp.LT: smaller, exp.LTE: smaller, exp.GT: not smaller, exp.GTE: not smaller,
+        }  # fmt: skip
+        result = results[kind]
+        known: Node = exp.Boolean(this=result)
+        if kind is exp.NullSafeEQ:
+            return known
+        nulls: list[Node] = [
+            exp.Is(this=paren(t.node), expression=exp.Null())
+            for t in (left, right)
+            if t.constant is None
+        ]
+        if not nulls:
+            return known
+        test = nulls[0] if len(nulls) == 1 else exp.Or(this=nulls[0], expression=nulls[1])
+        return exp.Case(ifs=[exp.If(this=test, true=self._unknown())], default=known)
+
+    def _between(self, node: exp.Between, scope: Scope) -> Node:
+        this = self.value(node.this, scope)
+        low, high = (self.value(node.args[end], scope) for end in ("low", "high"))
+        ends = [self.matched(this, end) for end in (low, high)]
+        if all(one is this and _comparable(one, other) for one, other in ends):
+            common = _common(this, low, high)
+            shown = [paren(self.as_kind(other, common)) for _, other in ends]
+            of = paren(self.as_kind(this, common))
+            return exp.Between(this=of, low=shown[0], high=shown[1])
+        above, below = self.compared(exp.GTE, this, low), self.compared(exp.LTE, this, high)
+        return exp.Paren(this=exp.And(this=_loose(above), expression=_loose(below)))
+
+    def _in(self, node: exp.In, scope: Scope) -> Node:
+        if isinstance(node.this, exp.Tuple):
+            raise Inexpressible("a comparison of rows")
+        left = self.value(node.this, scope)
+        field, query = node.args.get("field"), node.args.get("query")
+        if field is not None:
+            query = exp.Select(expressions=[exp.Star()]).from_(exp.Table(this=field.this.copy()))
+        if query is not None:
+            return self._in_query(left, self.query(bare(query), scope))
+        items = [self.value(item, scope) for item in node.expressions]
+        if not items:
+            return exp.Boolean(this=False)
+        pairs = [self.matched(left, item) for item in items]
+        if all(one is left and _comparable(one, other) for one, other in pairs):
+            common = _common(left, *items)
+            shown = [self.as_kind(other, common) for _, other in pairs]
+            return exp.In(this=paren(self.as_kind(left, common)), expressions=shown)
+        tests = [self.compared(exp.EQ, left, item) for item in items]
+        made = _loose(tests[0])
+        for test in tests[1:]:
+            made = exp.Or(this=made, expression=_loose(test))
+        return exp.Paren(this=made)
+
+    def _in_query(self, left: Typed, found: tuple[Node, list[Column]]) -> Node:
+        query, columns = found
+        if len(columns) != 1:
+            raise Inexpressible("a comparison of rows")
+        right = Typed(query, columns[0].kind, columns[0].affinity)
+        left, right = self.matched(left, right)
+        if not _comparable(left, right):
+            raise Inexpressible("a comparison of numbers with texts")
+        kind = _common(left, right)
+        return exp.In(this=paren(self.as_kind(left, kind)), query=exp.Subquery(this=query))
+
+
+def _comparable(left: Typed, right: Typed) -> bool:
+    kinds = {left.kind, right.kind} - {NULL}
+    return len(kinds) < 2 or kinds <= NUMBERS
+
+
+def _common(*typed: Typed) -> str:
+    """The kind that NULL gets beside these."""
+    kinds = {t.kind for t in typed} - {NULL}
+    return TEXT if TEXT in kinds else kinds.pop() if len(kinds) == 1 else INT
+
+
+def _loose(node: Node) -> Node:
+    """An operand of AND or OR: what binds less is put in parentheses."""
+    return exp.Paren(this=node) if isinstance(node, exp.And | exp.Or) else node
+
+
+def bare(node: Node) -> Node:
+    """The query in a subquery without an alias."""
+    while isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table):
+        node = node.this
+    return node

@@ -1,0 +1,355 @@
+"""Names and functions of SQLite written for another engine: columns, aggregates, scalar functions.
+
+A column that neither GROUP BY nor an aggregate fixes has the value of any row of the group in
+SQLite; engines that refuse that are asked for any value by name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from refute.fuzz.sql.text import Node
+from refute.oracles.sql.transpile.conditions import Conditions, bare
+from refute.oracles.sql.transpile.kinds import (
+    INT,
+    NULL,
+    NUM,
+    NUMBERS,
+    REAL,
+    TEXT,
+    Inexpressible,
+    Typed,
+    Unresolved,
+    joined,
+)
+from refute.oracles.sql.transpile.scopes import Scope
+from refute.oracles.sql.transpile.writer import call, cast, integer, named, paren
+
+AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.GroupConcat)
+_PLAIN_TEXT: dict[type[Node], str] = {exp.Upper: "UPPER", exp.Lower: "LOWER"}
+_SHOWN_SPECIAL = str.maketrans({c: f"\\{c}" for c in r".^$*+?()[]{}|\\"})
+
+
+def aggregate(node: Node) -> bool:
+    """Whether the node is an aggregate function of SQLite's."""
+    return isinstance(node, AGGREGATES) or (
+        isinstance(node, exp.Anonymous) and node.name.upper() in ("TOTAL", "STRING_AGG")
+    )
+
+
+class Functions(Conditions):
+    """Rewrites names and functions."""
+
+    def function(self, node: Node, scope: Scope) -> Typed:
+        """Anything that is no operator. Raises Inexpressible and Unresolved."""
+        if scope.texts and not scope.aggregating and _key(node) in scope.texts:
+            return self._grouped(node, scope)
+        if isinstance(node, exp.Column):
+            return self._column(node, scope)
+        if aggregate(node):
+            return self._aggregated(node, scope)
+        if isinstance(node, exp.Subquery):
+            return self._scalar_query(node, scope)
+        if isinstance(node, exp.Coalesce):
+            return self._coalesce([node.this, *node.expressions], scope)
+        if isinstance(node, exp.Nullif):
+            return self._nullif(node, scope)
+        if isinstance(node, exp.If):
+            last = node.args.get("false")
+            results = [self.value(node.args["true"], scope)]
+            default = None if last is None else self.value(last, scope)
+            return self.chosen([self.truth(node.this, scope)], results, default)
+        if isinstance(node, exp.Abs):
+            typed = self.numeric(self.value(node.this, scope))
+            return typed if typed.kind == NULL else Typed(call("ABS", typed.node), typed.kind)
+        if isinstance(node, exp.Least | exp.Greatest):
+            return self._extreme(node, scope)
+        return self._of_texts(node, scope)
+
+    def value(self, node: Node, scope: Scope) -> Typed:
+        """As `Values.value`; an expression that GROUP BY names is taken as a whole."""
+        if scope.texts and not scope.aggregating and _key(node) in scope.texts:
+            return self._grouped(node, scope)
+        return super().value(node, scope)
+
+    def _grouped(self, node: Node, scope: Scope) -> Typed:
+        """An expression of GROUP BY, the columns in which are fixed by it."""
+        scope.aggregating = True
+        try:
+            return self.value(node, scope)
+        finally:
+            scope.aggregating = False
+
+    # Names
+
+    def _column(self, node: exp.Column, scope: Scope) -> Typed:
+        if isinstance(node.this, exp.Star):
+            raise Unresolved("*")
+        found = scope.find(node)
+        if found is not None:
+            source, column, owner = found
+            made: Node = exp.Column(this=named(column.name))
+            if node.table:
+                made.set("table", named(source.alias))
+            typed = Typed(made, column.kind, column.affinity)
+            free = owner.groups is not None and not owner.aggregating
+            if free and not owner.is_key(source, column) and owner is scope:
+                return typed._replace(node=self._any_of(made))
+            return typed
+        name = node.name.lower()
+        alias = None if node.table else scope.aliased(name)
+        if alias is not None:
+            where, meant = alias
+            where.expanding.add(name)
+            try:
+                return self.value(meant, where)._replace(affinity="")
+            finally:
+                where.expanding.discard(name)
+        if not node.table and node.this.args.get("quoted"):
+            return self.literal(exp.Literal(this=node.name, is_string=True))
+        if name in ("rowid", "oid", "_rowid_"):
+            raise Inexpressible("rowid")
+        raise Unresolved(node.name)
+
+    def _any_of(self, column: Node) -> Node:
+        """The value of the column in any row of the group."""
+        function = self.target.any_value
+        if not function:
+            return column
+        made = call(function, column)
+        if function == "ARRAY_AGG":
+            return exp.Bracket(this=exp.Paren(this=made), expressions=[integer(1)])
+        return made
+
+    def _scalar_query(self, node: exp.Subquery, scope: Scope) -> Typed:
+        inner = bare(node)
+        query, columns = self.query(inner, scope)
+        if len(columns) != 1:
+            raise Unresolved("a subquery of several columns as a value")
+        if not _one_row(inner) and query.args.get("limit") is None:
+            query.set("limit", exp.Limit(expression=integer(1)))
+        return Typed(exp.Subquery(this=query), columns[0].kind, columns[0].affinity)
+
+    # Aggregates
+
+    def _aggregated(self, node: Node, scope: Scope) -> Typed:
+        if scope.aggregating:
+            raise Unresolved("an aggregate inside of an aggregate")
+        scope.aggregating = True
+        try:
+            return self._aggregate_of(node, scope)
+        finally:
+            scope.aggregating = False
+
+    def _aggregate_of(self, node: Node, scope: Scope) -> Typed:
+        argument = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
+        if argument is None or isinstance(argument, exp.Star):
+            return Typed(exp.Count(this=exp.Star()), INT)
+        distinct = isinstance(argument, exp.Distinct)
+        if distinct:
+            if len(argument.expressions) != 1:
+                raise Unresolved("DISTINCT of several values in an aggregate")
+            argument = argument.expressions[0]
+        typed = self.value(argument, scope)
+
+        def over(name: str, of: Node, *more: Node) -> Node:
+            one = exp.Distinct(expressions=[of]) if distinct else of
+            return call(name, one, *more)
+
+        if isinstance(node, exp.Count):
+            return Typed(over("COUNT", typed.node), INT)
+        if isinstance(node, exp.Min | exp.Max):
+            name = "MIN" if isinstance(node, exp.Min) else "MAX"
+            return typed._replace(node=over(name, typed.node), affinity="", constant=None)
+        if isinstance(node, exp.GroupConcat):
+            return self._texts_joined(node, typed, distinct, scope)
+        typed = self.numeric(typed)
+        if isinstance(node, exp.Avg):
+            return Typed(over("AVG", self.as_real(typed)), REAL)
+        if isinstance(node, exp.Sum):
+            if typed.kind == NUM:
+                return Typed(over("SUM", self.as_real(typed)), NUM)
+            if typed.kind == REAL:
+                return Typed(over("SUM", typed.node), REAL)
+            name = "SIGNED" if self.target.quote == "`" else self.target.types[INT]
+            return Typed(cast(over("SUM", typed.node), name), typed.kind)
+        total = over("SUM", self.as_real(typed))
+        return Typed(call("COALESCE", total, self.number(0.0).node), REAL)
+
+    def _texts_joined(self, node: Node, typed: Typed, distinct: bool, scope: Scope) -> Typed:
+        separator = node.args.get("separator")
+        if distinct and separator is not None:
+            raise Unresolved("DISTINCT aggregates must have exactly one argument")
+        between = "," if separator is None else separator
+        if isinstance(between, exp.Literal) and between.is_string:
+            between = str(between.this)
+        if not isinstance(between, str):
+            raise Inexpressible("group_concat with a separator that is computed")
+        text = self.text(typed).node
+        of = exp.Distinct(expressions=[text]) if distinct else text
+        literal = self.literal(exp.Literal(this=between, is_string=True)).node
+        if self.target.joins_texts == "GROUP_CONCAT":
+            return Typed(exp.GroupConcat(this=of, separator=literal), TEXT)
+        return Typed(call(self.target.joins_texts, of, literal), TEXT)
+
+    # Scalar functions
+
+    def _coalesce(self, arguments: list[Node], scope: Scope) -> Typed:
+        typed = [self.value(argument, scope) for argument in arguments]
+        kind = joined(t.kind for t in typed)
+        if kind == NULL:
+            return self.null(INT)
+        return Typed(call("COALESCE", *[self.as_kind(t, kind) for t in typed]), kind)
+
+    def _nullif(self, node: exp.Nullif, scope: Scope) -> Typed:
+        left, right = self.value(node.this, scope), self.value(node.expression, scope)
+        if left.kind == NULL:
+            return left._replace(affinity="")
+        test = self.compared(exp.EQ, left, right)
+        if type(test) is exp.EQ:
+            made: Node = exp.Nullif(this=test.this, expression=test.expression)
+        else:
+            made = exp.Case(
+                ifs=[exp.If(this=test, true=self.null(left.kind).node)], default=left.node
+            )
+        return Typed(made, left.kind)
+
+    def _extreme(self, node: Node, scope: Scope) -> Typed:
+        """min and max of several: NULL if any is, unlike LEAST and GREATEST of other engines."""
+        typed = [self.value(n, scope) for n in (node.this, *node.expressions)]
+        kind = joined(t.kind for t in typed)
+        if NULL in {t.kind for t in typed}:
+            return self.null(INT if kind == NULL else kind)
+        name = self.target.least[isinstance(node, exp.Greatest)]
+        found = call(name, *[t.node for t in typed])
+        tests: list[Node] = [
+            exp.Is(this=paren(t.node), expression=exp.Null()) for t in typed if t.constant is None
+        ]
+        if not tests or not self.target.boolean:
+            return Typed(found, kind)
+        test = tests[0]
+        for more in tests[1:]:
+            test = exp.Or(this=test, expression=more)
+        null = self.null(kind).node
+        return Typed(exp.Case(ifs=[exp.If(this=test, true=null)], default=found), kind)
+
+    def _of_texts(self, node: Node, scope: Scope) -> Typed:
+        if type(node) in _PLAIN_TEXT:
+            text = self.text(self.value(node.this, scope))
+            return (
+                text if text.kind == NULL else Typed(call(_PLAIN_TEXT[type(node)], text.node), TEXT)
+            )
+        if isinstance(node, exp.Length):
+            text = self.text(self.value(node.this, scope))
+            if text.kind == NULL:
+                return self.null(INT)
+            name = "CHAR_LENGTH" if self.target.quote == "`" else "LENGTH"
+            return Typed(cast(call(name, text.node), self._int_name()), INT)
+        if isinstance(node, exp.Substring):
+            return self._substring(node, scope)
+        if isinstance(node, exp.Round):
+            return self._round(node, scope)
+        raise Inexpressible(_construct(node))
+
+    def _int_name(self) -> str:
+        return "SIGNED" if self.target.quote == "`" else self.target.types[INT]
+
+    def _substring(self, node: exp.Substring, scope: Scope) -> Typed:
+        """substr with a literal start and length that all engines take alike."""
+        text = self.text(self.value(node.this, scope))
+        numbers = [node.args.get(n) for n in ("start", "length")]
+        found = [self.value(n, scope).constant for n in numbers if n is not None]
+        values = [v for i, v in enumerate(found) if isinstance(v, int) and v >= 1 - i]
+        if values != found:
+            raise Inexpressible("substr() from the end, or with numbers that are computed")
+        if text.kind == NULL:
+            return text
+        return Typed(call("SUBSTR", text.node, *[integer(v) for v in values]), TEXT)
+
+    def _round(self, node: exp.Round, scope: Scope) -> Typed:
+        """round() of integers; of numbers with a point, engines round ties in different ways."""
+        typed = self.numeric(self.value(node.this, scope))
+        if typed.kind not in (INT, NULL) or node.args.get("decimals") is not None:
+            raise Inexpressible("round() of a number with a point")
+        return Typed(self.as_real(typed), REAL)
+
+    def pattern(self, node: Node, scope: Scope) -> Node:
+        """LIKE ignores the case of ASCII letters and has no escape of its own; GLOB as a regular
+        expression where its pattern is a literal."""
+        escape = None
+        if isinstance(node, exp.Escape):
+            escape = self.value(node.expression, scope).constant
+            node = node.this
+        texts = [self.value(n, scope) for n in (node.this, node.expression)]
+        if any(t.kind in NUMBERS - {NULL, INT} for t in texts):
+            raise Inexpressible("the text of a number with a point")
+        left, right = (self.text(t) for t in texts)
+        if isinstance(node, exp.Glob):
+            return self._glob(left, right)
+        if not isinstance(right.constant, str) and right.kind != NULL:
+            raise Inexpressible("LIKE with a pattern that is computed")
+        if escape is None and "\\" in str(right.constant):
+            raise Inexpressible("LIKE with a backslash")
+        if self.target.blind_like:
+            kind: type[Node] = exp.ILike
+        else:
+            kind = exp.Like
+            left, right = (t._replace(node=call("LOWER", t.node)) for t in (left, right))
+        made: Node = kind(this=paren(left.node), expression=right.node)
+        if escape is not None:
+            made = exp.Escape(this=made, expression=exp.Literal(this=str(escape), is_string=True))
+        return exp.Not(this=exp.Paren(this=made)) if node.args.get("negate") else made
+
+    def _glob(self, left: Typed, right: Typed) -> Node:
+        pattern = right.constant
+        if not isinstance(pattern, str) or "[" in pattern or self.target.quote == "`":
+            raise Inexpressible("GLOB with a set of characters, or a pattern that is computed")
+        text = "".join(_GLOB.get(c, c.translate(_SHOWN_SPECIAL)) for c in pattern)
+        if self.target.name == "duckdb":
+            return call("REGEXP_FULL_MATCH", left.node, self._text(text))
+        return exp.RegexpLike(this=paren(left.node), expression=self._text(f"^{text}$"))
+
+    def _text(self, text: str) -> Node:
+        return exp.Literal(this=text, is_string=True)
+
+
+def _construct(node: Node) -> str:
+    """What a node is called in SQL."""
+    if isinstance(node, exp.Anonymous):
+        return f"{node.name.lower()}()"
+    if isinstance(node, exp.Window):
+        return "window function"
+    if isinstance(node, exp.HexString):
+        return "blob literal"
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).lower()
+    return f"{words.replace(' ', '_')}()" if isinstance(node, exp.Func) else words
+
+
+_GLOB = {"*": "(.|\n)*", "?": "(.|\n)"}
+
+
+def _key(node: Node) -> str:
+    """The node's text, to find it in GROUP BY."""
+    return node.sql(dialect="sqlite").lower()
+
+
+def _one_row(query: Node) -> bool:
+    """Whether a query has at most one row for certain."""
+    if not isinstance(query, exp.Select) or query.args.get("group"):
+        return False
+    return query.args.get("from_") is None or any(
+        aggregate(n) for output in query.expressions for n in own_nodes(output)
+    )
+
+
+def own_nodes(node: Node) -> list[Node]:
+    """The nodes of an expression that belong to its own query, not to one inside of it."""
+    found, stack = [], [node]
+    while stack:
+        one = stack.pop()
+        found.append(one)
+        if not isinstance(one, exp.Query | exp.Window):
+            stack += one.iter_expressions()
+    return found

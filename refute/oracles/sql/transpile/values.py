@@ -1,0 +1,293 @@
+"""Values of SQLite written for another engine, with the kinds of their operands in hand.
+
+`value` gives an expression where a value is wanted: a condition becomes 0 or 1 there. `truth` (see
+`conditions`) gives it where a condition is wanted: a number becomes `number <> 0` there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from refute.fuzz.sql.text import Node
+from refute.oracles.sql.transpile.kinds import (
+    BLOB,
+    INT,
+    NULL,
+    NUM,
+    NUMBERS,
+    REAL,
+    TEXT,
+    Column,
+    Inexpressible,
+    Typed,
+    affinity,
+    joined,
+    leading_integer,
+    leading_number,
+    number_of,
+)
+from refute.oracles.sql.transpile.scopes import Scope
+from refute.oracles.sql.transpile.targets import Target
+from refute.oracles.sql.transpile.writer import call, cast, integer, paren
+
+COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+CONDITIONS = (
+    *COMPARED, exp.Is, exp.In, exp.Between, exp.Like, exp.Glob, exp.Escape, exp.And, exp.Or,
+    exp.Not, exp.Exists, exp.Boolean,
+)  # fmt: skip
+_ADDING = (exp.Add, exp.Sub, exp.Mul)
+_BITS = (exp.BitwiseAnd, exp.BitwiseOr)
+_LARGEST = 2**63
+
+
+class Values:
+    """Rewrites expressions. The parts that need queries or functions are the subclasses'."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def query(self, node: Node, scope: Scope | None) -> tuple[Node, list[Column]]:
+        """A query and its result columns."""
+        raise NotImplementedError
+
+    def function(self, node: Node, scope: Scope) -> Typed:
+        """A column, function, or anything else that is no operator."""
+        raise NotImplementedError
+
+    # Values
+
+    def value(self, node: Node, scope: Scope) -> Typed:
+        """The expression where a value is wanted. Raises Inexpressible and Unresolved."""
+        if isinstance(node, exp.Paren):
+            inner = self.value(node.this, scope)
+            return inner._replace(node=paren(inner.node))
+        if isinstance(node, exp.Literal):
+            return self.literal(node)
+        if isinstance(node, exp.Null):
+            return self.null(INT)
+        if isinstance(node, CONDITIONS):
+            return Typed(self.as_integer(self.truth(node, scope)), INT)
+        if isinstance(node, exp.Neg):
+            return self._negative(node, scope)
+        if isinstance(node, exp.Cast):
+            return self._cast(node, scope)
+        if isinstance(node, exp.Div | exp.Mod | exp.IntDiv):
+            return self._quotient(node, scope)
+        if isinstance(node, (*_ADDING, *_BITS)):
+            return self._arithmetic(node, scope)
+        if isinstance(node, exp.BitwiseNot):
+            operand = self._integer(self.value(node.this, scope), "bits of a number with a point")
+            return Typed(exp.BitwiseNot(this=paren(operand.node)), INT)
+        if isinstance(node, exp.DPipe):
+            return self._concatenation(node, scope)
+        if isinstance(node, exp.Case):
+            return self._case(node, scope)
+        if isinstance(node, exp.Collate):
+            return self._collated(node, scope)
+        return self.function(node, scope)
+
+    def literal(self, node: exp.Literal) -> Typed:
+        """A literal as a value; whole numbers get 64 bits where the engine would take 32."""
+        text = str(node.this)
+        if node.is_string:
+            return Typed(exp.Literal(this=text, is_string=True), TEXT, constant=text)
+        number = int(text, 16) if text[:2] in ("0x", "0X") else number_of(text)
+        if number is None:
+            raise Inexpressible("a literal of an unknown form")
+        return self.number(number)
+
+    def number(self, number: int | float) -> Typed:
+        """A number as a value."""
+        if isinstance(number, int):
+            node: Node = integer(number)
+            if self.target.narrow:
+                node = cast(node, self.target.types[INT])
+            return Typed(node, INT, constant=number)
+        if number != number or abs(number) == float("inf"):
+            raise Inexpressible("an infinite number")
+        node = exp.Literal(this=repr(number), is_string=False)
+        return Typed(cast(node, self.target.types[REAL]), REAL, constant=number)
+
+    def null(self, kind: str) -> Typed:
+        """NULL, typed where the engine types it."""
+        if self.target.quote == "`" and kind != INT:
+            return Typed(exp.Null(), NULL)
+        name = self.target.types[kind]
+        return Typed(cast(exp.Null(), "SIGNED" if self.target.quote == "`" else name), NULL)
+
+    def as_kind(self, typed: Typed, kind: str) -> Node:
+        """The value's node in a place of this kind: NULL gets its type, the rest has it."""
+        return self.null(kind).node if typed.kind == NULL and kind != NULL else typed.node
+
+    def as_integer(self, condition: Node) -> Node:
+        """1, 0 or NULL for a condition."""
+        if not self.target.boolean:
+            return paren(condition)
+        if self.target.types[TEXT] == "TEXT":  # PostgreSQL has no cast from boolean to bigint
+            condition = cast(condition, "INTEGER")
+        return cast(condition, self.target.types[INT])
+
+    def as_real(self, typed: Typed) -> Node:
+        """The number as a float."""
+        return typed.node if typed.kind == REAL else cast(typed.node, self.target.types[REAL])
+
+    def numeric(self, typed: Typed) -> Typed:
+        """An operand of arithmetic."""
+        if typed.kind in NUMBERS:
+            return typed
+        if isinstance(typed.constant, str):
+            return self.number(leading_number(typed.constant))
+        raise Inexpressible("a text used as a number")
+
+    def _integer(self, typed: Typed, construct: str) -> Typed:
+        typed = self.numeric(typed)
+        if typed.kind not in (INT, NULL):
+            raise Inexpressible(construct)
+        return typed
+
+    def _negative(self, node: exp.Neg, scope: Scope) -> Typed:
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            if str(node.this.this) == str(_LARGEST):
+                return self.number(-_LARGEST)
+            typed = self.literal(node.this)
+            assert isinstance(typed.constant, int | float)
+            return self.number(-typed.constant)
+        typed = self.numeric(self.value(node.this, scope))
+        if typed.kind == NULL:
+            return typed
+        return Typed(exp.Neg(this=paren(typed.node)), typed.kind)
+
+    def _arithmetic(self, node: Node, scope: Scope) -> Typed:
+        left = self.numeric(self.value(node.this, scope))
+        right = self.numeric(self.value(node.expression, scope))
+        if isinstance(node, _BITS):
+            left = self._integer(left, "bits of a number with a point")
+            right = self._integer(right, "bits of a number with a point")
+        made = type(node)(this=paren(left.node), expression=paren(right.node))
+        return Typed(made, _result(left, right), constant=_folded(node, left, right))
+
+    def _quotient(self, node: Node, scope: Scope) -> Typed:
+        left = self.numeric(self.value(node.this, scope))
+        right = self.numeric(self.value(node.expression, scope))
+        kind = _result(left, right)
+        if kind == NULL:
+            return self.null(INT)
+        if kind == NUM:
+            raise Inexpressible("division of values that are integers or not")
+        zero = integer(0)
+        divisor = paren(right.node)
+        if not right.constant:
+            divisor = exp.Nullif(this=right.node, expression=zero)
+        if isinstance(node, exp.Mod):
+            if kind == REAL:
+                raise Inexpressible("the remainder of numbers with a point")
+            return Typed(exp.Mod(this=paren(left.node), expression=divisor), INT)
+        made = exp.IntDiv if kind == INT else exp.Div
+        return Typed(made(this=paren(left.node), expression=divisor), kind)
+
+    def _cast(self, node: exp.Cast, scope: Scope) -> Typed:
+        typed = self.value(node.this, scope)
+        declared = affinity(node.to.sql(dialect="sqlite"))
+        if typed.kind == NULL:
+            return self.null(TEXT if declared == BLOB else declared)._replace(affinity=declared)
+        made = self._cast_to(typed, declared)
+        return made._replace(affinity=declared)
+
+    def _cast_to(self, typed: Typed, declared: str) -> Typed:
+        if declared in (INT, NUM) and isinstance(typed.constant, str):
+            text = typed.constant
+            found = leading_integer(text) if declared == INT else leading_number(text)
+            return self.number(found)
+        if declared == REAL and isinstance(typed.constant, str):
+            return self.number(float(leading_number(typed.constant)))
+        if declared == TEXT:
+            return self.text(typed)
+        if declared == BLOB or typed.kind not in NUMBERS:
+            raise Inexpressible("a cast between text, blob and numbers")
+        if declared == REAL:
+            return Typed(self.as_real(typed), REAL)
+        if declared == NUM or typed.kind == INT:
+            return typed
+        cut = call(self.target.truncate, typed.node)
+        if self.target.quote == "`":
+            cut.append("expressions", integer(0))
+        name = "SIGNED" if self.target.quote == "`" else self.target.types[INT]
+        return Typed(cast(cut, name), INT)
+
+    def text(self, typed: Typed) -> Typed:
+        """The value as a text."""
+        if typed.kind == TEXT:
+            return typed
+        if typed.kind == NULL:
+            return self.null(TEXT)
+        if typed.kind != INT:
+            raise Inexpressible("the text of a number with a point")
+        name = "CHAR" if self.target.quote == "`" else self.target.types[TEXT]
+        return Typed(cast(typed.node, name), TEXT)
+
+    def _concatenation(self, node: Node, scope: Scope) -> Typed:
+        left = self.text(self.value(node.this, scope))
+        right = self.text(self.value(node.expression, scope))
+        if self.target.quote == "`":
+            return Typed(call("CONCAT", left.node, right.node), TEXT)
+        return Typed(exp.DPipe(this=paren(left.node), expression=paren(right.node)), TEXT)
+
+    def _collated(self, node: Node, scope: Scope) -> Typed:
+        if node.expression.name.upper() != "BINARY":
+            raise Inexpressible(f"collation {node.expression.name.upper()}")
+        return self.value(node.this, scope)._replace(affinity="")
+
+    def _case(self, node: exp.Case, scope: Scope) -> Typed:
+        operand = None if node.this is None else self.value(node.this, scope)
+        tests = []
+        for branch in node.args["ifs"]:
+            if operand is None:
+                tests.append(self.truth(branch.this, scope))
+            else:
+                tests.append(self.compared(exp.EQ, operand, self.value(branch.this, scope)))
+        results = [self.value(branch.args["true"], scope) for branch in node.args["ifs"]]
+        default = node.args.get("default")
+        last = None if default is None else self.value(default, scope)
+        return self.chosen(tests, results, last)
+
+    def chosen(self, tests: Sequence[Node], results: Sequence[Typed], last: Typed | None) -> Typed:
+        """CASE WHEN test THEN result … ELSE last END."""
+        kind = joined([r.kind for r in results] + ([] if last is None else [last.kind]))
+        ifs = [
+            exp.If(this=test, true=self.as_kind(result, kind))
+            for test, result in zip(tests, results, strict=True)
+        ]
+        made = exp.Case(ifs=ifs)
+        if last is not None:
+            made.set("default", self.as_kind(last, kind))
+        return Typed(made, kind)
+
+    # Conditions: those that compare and combine are the subclass's
+
+    def truth(self, node: Node, scope: Scope) -> Node:
+        """The expression where a condition is wanted. Raises Inexpressible and Unresolved."""
+        raise NotImplementedError
+
+    def compared(self, kind: type[Node], left: Typed, right: Typed) -> Node:
+        """A comparison, after SQLite's conversions."""
+        raise NotImplementedError
+
+
+def _folded(node: Node, left: Typed, right: Typed) -> int | None:
+    """The value of a sum, difference or product of two integers that are known."""
+    a, b = left.constant, right.constant
+    if not isinstance(a, int) or not isinstance(b, int):
+        return None
+    results: dict[type[Node], int] = {exp.Add: a + b, exp.Sub: a - b, exp.Mul: a * b}
+    found = results.get(type(node))
+    return found if found is not None and -_LARGEST <= found < _LARGEST else None
+
+
+def _result(left: Typed, right: Typed) -> str:
+    """The kind of a sum, difference or product."""
+    kinds = {left.kind, right.kind}
+    if NULL in kinds:
+        return NULL
+    return INT if kinds == {INT} else REAL if REAL in kinds else NUM

@@ -1,0 +1,106 @@
+"""Trees as text for an engine: names in lower case and quoted, operators under their names there.
+
+The tree already says what is meant in terms that engines share; what is left to the writer is
+spelling. Names are all quoted, so that no engine's reserved words or case rules matter, and in
+lower case, since SQLite does not tell cases apart.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.generator import Generator
+
+from refute.fuzz.sql.text import Node
+from refute.oracles.sql.transpile.targets import Target
+
+_PLAIN = Dialect()
+
+
+def named(name: str) -> Node:
+    """An identifier."""
+    return exp.Identifier(this=name.lower(), quoted=True)
+
+
+def integer(value: int) -> Node:
+    """A whole number, not typed."""
+    return exp.Literal(this=str(value), is_string=False)
+
+
+def call(name: str, *arguments: Node) -> Node:
+    """A function under the engine's own name."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def cast(node: Node, type_name: str) -> Node:
+    """CAST to a type of the engine."""
+    return exp.Cast(this=node, to=exp.Var(this=type_name))
+
+
+def paren(node: Node) -> Node:
+    """The node in parentheses if it could need them."""
+    if isinstance(node, exp.Binary | exp.Unary | exp.Between | exp.In) and not isinstance(
+        node, exp.Paren
+    ):
+        return exp.Paren(this=node)
+    return node
+
+
+class Written(Generator):
+    """Writes one tree for one engine; see `write_for`."""
+
+    target: Target
+
+    def identifier_sql(self, expression: exp.Identifier) -> str:
+        """A name in quotes."""
+        quote = self.target.quote
+        name = str(expression.args["this"]).lower().replace(quote, quote * 2)
+        return f"{quote}{name}{quote}"
+
+    def literal_sql(self, expression: exp.Literal) -> str:
+        """A number, or a text in quotes."""
+        text = str(expression.args["this"])
+        if not expression.args["is_string"]:
+            return text
+        if self.target.quote == "`":
+            text = text.replace("\\", "\\\\")
+        return "'" + text.replace("'", "''") + "'"
+
+    def insert_sql(self, expression: exp.Insert) -> str:
+        """INSERT with what the engine says for OR IGNORE and OR REPLACE."""
+        said = self.sql(expression, "hint")
+        head, tail = f"INSERT {said}".rstrip(), ""
+        if said == "REPLACE":
+            head = said
+        elif said.startswith("ON "):
+            head, tail = "INSERT", f" {said}"
+        into, rows = self.sql(expression, "this"), self.sql(expression, "expression")
+        return f"{head} INTO {into} {rows}{tail}"
+
+    def ordered_sql(self, expression: exp.Ordered) -> str:
+        """A term of ORDER BY, with the place of NULL said."""
+        desc = bool(expression.args.get("desc"))
+        first = bool(expression.args.get("nulls_first"))
+        text = self.sql(expression, "this") + (" DESC" if desc else "")
+        if self.target.nulls:
+            return f"{text} NULLS {'FIRST' if first else 'LAST'}"
+        return text
+
+    def intdiv_sql(self, expression: exp.IntDiv) -> str:
+        """Division that leaves out the rest."""
+        return self.binary(expression, self.target.divide)
+
+    def nullsafeeq_sql(self, expression: exp.NullSafeEQ) -> str:
+        """Equality that takes NULL as equal to NULL."""
+        return self.binary(expression, self.target.same)
+
+    def mod_sql(self, expression: exp.Mod) -> str:
+        """The remainder."""
+        return self.binary(expression, "%")
+
+
+def write_for(target: Target, tree: Node) -> str:
+    """The text of a tree for an engine."""
+    writer = Written(dialect=_PLAIN)
+    writer.target = target
+    return writer.generate(tree, copy=False)

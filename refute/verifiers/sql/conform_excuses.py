@@ -1,0 +1,79 @@
+"""What is no failure although the record did not pass: excused, not expressible, not supported.
+
+Costs nothing while records pass: all this is asked once one did not, and what it needs is loaded
+then. The classes are described in `refute.oracles.sql.differences`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
+from refute.oracles.sqllogictest.render import digest
+
+INEXPRESSIBLE = "inexpressible"  # first of an answer: nothing was asked, since nothing could be
+
+Record = StatementRecord | QueryRecord
+Lines = dict[str, list[int]]
+
+
+class Results(Protocol):
+    """What a file's result keeps about records that are no failures."""
+
+    run: int
+    differences: Lines
+    inexpressible: Lines
+
+
+class Excuses:
+    """The classes of expected difference of one run. engine: as `DIFFERENCES` names it, or "".
+
+    off: classes that are switched off.
+    """
+
+    def __init__(self, engine: str, transpiled: bool, off: frozenset[str]) -> None:
+        self._given = (engine, transpiled, off)
+        self._explainer: Any = None
+
+    def of(self, record: Record, answer: Sequence[Any], database: SQLite) -> tuple[str, str]:
+        """The class that excuses an answer, and else what keeps the record from being run."""
+        if self._explainer is None:
+            module = importlib.import_module("refute.oracles.sql.differences_explain")
+            self._explainer = module.Explainer(*self._given)
+        found: tuple[str, str] = self._explainer.explain(record, answer, database)
+        return found
+
+
+def excused(
+    excuses: Excuses | None,
+    result: Results,
+    labels: dict[str, str],
+    record: Record,
+    answer: Sequence[Any],
+    before: Callable[[Record], SQLite],
+) -> bool:
+    """Whether a record that did not pass is no failure; then it is noted what it is instead.
+
+    before: gives SQLite as it was before the record. A label keeps the result that the file
+    expects, since the engine's is another one.
+    """
+    if answer[0] == INEXPRESSIBLE:
+        name, construct = "", str(answer[1])
+    elif excuses is None or answer[0] == "skipped":
+        return False
+    else:
+        name, construct = excuses.of(record, answer, before(record))
+    if construct:
+        result.run -= 1
+        result.inexpressible.setdefault(construct, []).append(record.line)
+    elif name:
+        result.differences.setdefault(name, []).append(record.line)
+    else:
+        return False
+    if type(record) is QueryRecord and record.label and record.expects:
+        expected = record.digest or digest("\n".join(record.values or ()))
+        labels[record.label] = expected
+    return True
