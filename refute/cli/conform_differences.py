@@ -20,9 +20,10 @@ def with_differences(given: argparse.Namespace, choice: Choice) -> Choice:
     Statements that are written for the engine are SQLite's, so it is SQLite's records that are run,
     unless `--as` says otherwise.
     """
-    choice = dataclasses.replace(
-        choice, without=switched_off(given.no_difference), kind=name_of(choice.engine)
-    )
+    kind = name_of(choice.engine)
+    known = any(kind in difference.engines for difference in DIFFERENCES.values())
+    kind = kind if known or kind == "turso" else choice.name
+    choice = dataclasses.replace(choice, without=switched_off(given.no_difference), kind=kind)
     if not given.transpile:
         return choice
     named = choice.kind if given.transpile == AUTO else given.transpile
