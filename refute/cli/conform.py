@@ -95,10 +95,15 @@ def _choice(given: argparse.Namespace) -> Choice:
     timeout_s = parse_duration(given.timeout)
     if given.engine == SQLITE:
         name = (given.name or SQLITE).lower()
-        return Choice(SQLITE, name, timeout_s, native=not given.no_native)
-    module = importlib.import_module("refute.cli.conform_place")
-    made: Choice = module.choice_of(given.engine, given.name, timeout_s, Path.cwd())
-    return made
+        made = Choice(SQLITE, name, timeout_s, native=not given.no_native)
+        if not (given.transpile or given.no_difference):
+            return made
+    else:
+        place = importlib.import_module("refute.cli.conform_place")
+        made = place.choice_of(given.engine, given.name, timeout_s, Path.cwd())
+    differences = importlib.import_module("refute.cli.conform_differences")
+    told: Choice = differences.with_differences(given, made)
+    return told
 
 
 def _judging(given: argparse.Namespace, choice: Choice) -> Judging | None:

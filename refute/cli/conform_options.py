@@ -5,7 +5,12 @@ A group adds its options and nothing else; what they mean is read where they are
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import sys
+
 from refute.cli.parsing import Parser, natural, path_text
+from refute.cli.printing import HelpShown, print_all
 from refute.oracles.sqllogictest.extended.dialects import AUTO, CHOICES
 from refute.report.conform import SHOWN
 from refute.verifiers.sql.conform_run import SQLITE
@@ -24,6 +29,16 @@ refute conform tests/sql --engine minidb:connect --as sqlite --json - | jq .reco
 
 LOCAL = "local"  # where files are run unless an executor is named
 _ENGINE = 'sqlite, or module:function, a factory of DB-API connections ("sqlite")'
+
+
+class _Listing(argparse.Action):
+    """Prints the classes of expected difference, and that is all."""
+
+    def __call__(self, *_: object) -> None:
+        """As `--help` does. Raises HelpShown."""
+        module = importlib.import_module("refute.cli.conform_differences")
+        print_all(module.listing(), sys.stdout)
+        raise HelpShown
 
 
 def parser() -> Parser:
@@ -132,6 +147,27 @@ def _running(made: Parser) -> None:
 def _judging(made: Parser) -> None:
     """What counts as a failure: known failures, expected differences, transpiling."""
     group = made.add_argument_group("judging")
+    group.add_argument(
+        "--transpile",
+        nargs="?",
+        const="auto",
+        default="",
+        metavar="DIALECT",
+        help="write SQLite's statements for the engine (auto: its own dialect)",
+    )
+    group.add_argument(
+        "--no-difference",
+        action="append",
+        default=[],
+        metavar="CLASS",
+        help="let a class of expected difference fail; all for each of them",
+    )
+    group.add_argument(
+        "--list-differences",
+        action=_Listing,
+        nargs=0,
+        help="describe the classes of expected difference and run nothing",
+    )
     group.add_argument(
         "--known",
         default="",

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from refute import __version__
+from refute.report.conform_differences import difference_data, difference_lines
 from refute.report.conform_scope import scope_data, scope_lines
 from refute.report.visible import visible
 from refute.verifiers.sql.conform_file import Failure, FileResult
@@ -127,6 +128,7 @@ def summary(run: ConformRun) -> str:
     unchecked = sum(file.unchecked for file in run.files)
     if unchecked:
         lines.append(f"{_records(unchecked)} expected nothing and only had to run")
+    lines += difference_lines(run)
     lines += scope_lines(run)
     if run.known is not None:
         lines += known_lines(run.known)
@@ -245,6 +247,7 @@ def _file(file: FileResult) -> dict[str, Any]:
         "by_release": file.by_release,
         "native": file.native,
         "doubted": file.doubted,
+        **difference_data(file),
         "failures": [_failure(file, failure) for failure in file.failures],
     }
 
@@ -255,6 +258,7 @@ def _failure(file: FileResult, failure: Failure) -> dict[str, Any]:
         "line": failure.line,
         "round": failure.round,
         "sql": failure.sql,
+        "asked": failure.asked,
         "kind": failure.kind,
         "expected": failure.expected,
         "got": failure.got,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from refute.oracles.sql.driver import MESSAGE
@@ -96,6 +96,16 @@ class SQLite:
                 return self._each(statement)
             kind = type(error)
             return "error", f"{kind.__module__}.{kind.__qualname__}", str(error)[:MESSAGE]
+
+    def copy(self) -> SQLite:
+        """Another database with the same content, apart from what is temporary."""
+        made = SQLite(self._steps, self._wall_s)
+        self._connection.backup(made._connection)
+        return made
+
+    def define(self, name: str, function: Callable[..., Any]) -> None:
+        """Have an SQL function of this name, of any number of arguments."""
+        self._connection.create_function(name, -1, function)
 
     def close(self) -> None:
         """Let the database go."""

@@ -41,6 +41,7 @@ from refute.verifiers.sql.conform_engine import Engine as Engine
 from refute.verifiers.sql.conform_engine import EngineCannot as EngineCannot
 from refute.verifiers.sql.conform_engine import EngineLost as EngineLost
 from refute.verifiers.sql.conform_engine import cannot as cannot
+from refute.verifiers.sql.conform_excuses import Excuses, excused
 
 CHUNK = 64  # records that are sent to an engine at once
 SQLITE, AUTO = "sqlite", "auto"  # dialects of files: the C runner's, or whichever it is
@@ -58,7 +59,9 @@ class Failure:
     the list of known failures, or why the entry does not excuse it. updated: whether the record
     expects now what the engine gave (`conform_update`). follows: line of an earlier
     record whose failure was shown to explain this one; may_follow: one that may (`conform_follow`);
-    0 for none. answer: a digest of the engine's whole answer, "" where there is none.
+    0 for none. answer: a digest of the engine's whole answer, "" where there is none. cause: number
+    of its cause (`conform_causes`), 0 for none. asked: what the engine was asked where that is not
+    `sql` itself.
     """
 
     line: int
@@ -76,6 +79,8 @@ class Failure:
     answer: str = ""
     path: str = ""
     round: str = ""
+    asked: str = ""
+    cause: int = 0
 
 
 @dataclasses.dataclass
@@ -91,7 +96,9 @@ class FileResult:
 
     Of records that were not chosen: setup: so many ran, and were not checked, since chosen ones
     come after them. setup_failed: those of them that did not do what the file says. unchosen: so
-    many did not run. reads: other files that were read, and the SHA-256 of each. stopped: so many
+    many did not run. differences: lines of records that differ as is expected, by class.
+    inexpressible: lines of records that could not be asked, by construct; they count as not run.
+    reads: other files that were read, and the SHA-256 of each. stopped: so many
     records failed that the rest was not run. unmet: what the file requires and is not there;
     the records after it are skipped.
 
@@ -117,6 +124,8 @@ class FileResult:
     unchosen: int = 0
     reads: dict[str, str] = dataclasses.field(default_factory=dict)
     stopped: bool = False
+    differences: dict[str, list[int]] = dataclasses.field(default_factory=dict)
+    inexpressible: dict[str, list[int]] = dataclasses.field(default_factory=dict)
     unmet: str = ""
     by_release: list[int] = dataclasses.field(default_factory=list)
     native: bool = False
@@ -151,7 +160,7 @@ class Run:
 
     stop: asked between chunks of records, whether the run is over. progress: told of every chunk
     how many records it had. chosen: which records are checked, if not all. most: so many failures
-    end the file.
+    end the file. excuses: for differences that are expected; None for none.
     """
 
     engine: Engine
@@ -162,6 +171,7 @@ class Run:
     rules: Rules = Rules()
     chosen: Chosen | None = None
     most: float = float("inf")
+    excuses: Excuses | None = None
 
 
 @runtime_checkable
@@ -266,6 +276,7 @@ class FileRun:
         self.arbiter = Arbiter()
         self.embedded = isinstance(run.engine, Embedded)
         self.refused: UnreadableInput | None = None
+        self.unasked = 0
 
     def all_of(self, data: bytes, until: float = float("inf")) -> FileResult:
         """Run the records that begin at or before the line `until`; what came of them."""
@@ -332,7 +343,8 @@ class FileRun:
                         if mismatch is not None:
                             self._failed(record, ("skipped",), mismatch)
         finally:
-            ran = todo[: result.run - done]
+            ran = todo[: result.run + self.unasked - done]
+            self.unasked = 0
             result.unchecked += sum(type(r) is QueryRecord and not r.expects for r in ran)
 
     def _failed(self, record: Runnable, answer: Sequence[Any], mismatch: Mismatch) -> None:
@@ -340,10 +352,16 @@ class FileRun:
         empty = type(record) is QueryRecord and (record.values == [] or record.number == 0)
         if empty and answer[0] == "error" and self.arbiter.fails_too(record):
             return
+        result, before = self.result, self.result.run
+        if excused(self.run.excuses, result, self.labels, record, answer, self.arbiter.before):
+            self.unasked += before - result.run
+            return
         failure = Failure(record.line, record.sql, mismatch.expected, mismatch.got)
         failure.cut = begins_well(record, answer)
         failure.kind = mismatch.kind
         failure.answer = fingerprint(getattr(record, "types", ""), answer)
+        asked = "; ".join(getattr(self.engine, "asked", ()))
+        failure.asked = asked if asked != record.sql else ""
         self.result.failures.append(failure)
 
 
@@ -366,11 +384,16 @@ class Arbiter:
 
     def fails_too(self, record: Runnable) -> bool:
         """Whether SQLite understands the query and cannot finish it."""
+        database = self.before(record)
+        known = database.answer(f"EXPLAIN {record.sql}")[0]
+        return (known, database.answer(record.sql)[0]) == ("rows", "error")
+
+    def before(self, record: Runnable) -> SQLite:
+        """SQLite after all that was run before a record; later records only, from now on."""
         if self._database is None:
             self._database = SQLite()
         while self._todo and self._todo[0].line < record.line:
             before = self._todo.popleft()
             if not READS_ONLY.match(before.sql):
                 self._database.answer(before.sql)
-        known = self._database.answer(f"EXPLAIN {record.sql}")[0]
-        return (known, self._database.answer(record.sql)[0]) == ("rows", "error")
+        return self._database

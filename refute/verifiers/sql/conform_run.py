@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED, EXIT_USAGE
 from refute.oracles.sql.sqlite import VERSION
 from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Embedded, Engine
+from refute.verifiers.sql.conform_excuses import Excuses
 from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules
 from refute.verifiers.sql.conform_names import SQLITE as SQLITE
 from refute.verifiers.sql.conform_names import shown
@@ -53,7 +54,9 @@ class Choice:
     seconds for one statement. tree, files, roots: where the engine's code is; see `open_worker`.
     dialect: of the files; "auto" looks at each. rules: for extended dialects.
     confirm: how many failures of a file are looked for in a second run. native: whether the
-    embedded SQLite may have the help of compiled code (`conform_native`).
+    embedded SQLite may have the help of compiled code (`conform_native`). transpile: the dialect
+    that statements are written in, "" for as they stand. kind: which engine it is to the classes of
+    expected difference, where it is known. without: classes that are switched off.
     """
 
     engine: str
@@ -66,8 +69,26 @@ class Choice:
     rules: Rules = Rules()
     confirm: int = CONFIRMED
     native: bool = True
+    transpile: str = ""
+    kind: str = ""
+    without: frozenset[str] = frozenset()
 
     def open(self) -> Engine:
+        """The engine, behind a translator if its statements are to be written for it."""
+        engine = self._opened()
+        if not self.transpile:
+            return engine
+        module = importlib.import_module("refute.verifiers.sql.conform_transpile")
+        made: Engine = module.Transpiling(engine, self.transpile)
+        return made
+
+    def excuses(self) -> Excuses | None:
+        """The classes of expected difference; None for SQLite, which has none to itself."""
+        if self.engine == SQLITE and not self.transpile:
+            return None
+        return Excuses(self.transpile or self.kind or self.name, bool(self.transpile), self.without)
+
+    def _opened(self) -> Engine:
         """The engine. Only one that needs a worker loads the sandbox."""
         if self.engine == SQLITE:
             if self.native:
@@ -78,7 +99,6 @@ class Choice:
         module = importlib.import_module("refute.verifiers.sql.conform_engines")
         opened: Engine = module.open_engine(self)
         return opened
-
 
     @property
     def shown(self) -> str:
@@ -91,10 +111,12 @@ class ConformRun:
     """What came of all files. number: of files to run; fewer results when it was interrupted.
 
     known: what came of the list of known failures, once all files were run; None without one.
-    update: what an update of the files did; None without one.
+    update: what an update of the files did; None without one. causes: of the failures, as
+    `conform_causes.Causes`; None if they were not looked for.
     stopped: why it ended early; "" if it did not. kept: files whose results were kept from an
     earlier run; notes: what is to be told of those. narrowed: what was left out by filters, and
-    shard: which of the shards of a larger run it is.
+    shard: which of the shards of a larger run it is; missing: what is not in a run that was merged
+    from such. told_version: the engine's, where the run was elsewhere.
     """
 
     choice: Choice
@@ -105,16 +127,20 @@ class ConformRun:
     isolation: str = ""
     known: KnownUse | None = None
     update: UpdateReport | None = None
+    causes: Any = None
     stopped: str = ""
     kept: int = 0
     notes: list[str] = dataclasses.field(default_factory=list)
     narrowed: list[str] = dataclasses.field(default_factory=list)
     shard: Shard | None = None
+    missing: str = ""
+    told_version: str = ""
 
     @property
     def version(self) -> str:
         """The engine's version, as far as it says one."""
         said = "" if self.choice.engine != SQLITE else f"SQLite {VERSION}"
+        said = self.told_version or said
         return next((file.version for file in self.files if file.version), said)
 
     @property
@@ -185,6 +211,8 @@ class ConformRun:
         ended = f"{len(self.files)} of {self.number} files"
         if self.stopped:
             found.append(f"{self.stopped}, in {ended}")
+        if self.missing:
+            found.append(self.missing)
         if self.interrupted:
             found.append(f"interrupted after {ended}")
         if not self.run:

@@ -76,6 +76,7 @@ def run_content(
         rules=choice.rules,
         chosen=task.chosen,
         most=task.most,
+        excuses=choice.excuses(),
     )
     name = "<stdin>" if task.path == STDIN else task.path
     result = run_file(run, name, data, choice.confirm)
