@@ -16,7 +16,7 @@ import importlib.metadata
 from typing import Any
 
 import datafusion
-import pyarrow  # type: ignore[import-untyped]
+import pyarrow
 
 from refute.oracles.sql.driver import MESSAGE, failed
 from refute.oracles.sql.engines.session import Gone, Session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from refute.oracles.sql.engines.session import Session
@@ -21,6 +22,9 @@ class EndingSession(Session):
         """Have the engine end the statement that it is running; called from another thread."""
         raise NotImplementedError
 
+    def settle(self, connection: Any) -> None:
+        """Called after a statement was ended, in case that comes late and hits the next one."""
+
     def timed(self, connection: Any, statement: str, timeout_s: float) -> list[Any]:
         """The answer to one statement, or that it was ended."""
         self._watch.begin(connection, timeout_s)
@@ -28,6 +32,8 @@ class EndingSession(Session):
             answer = super().timed(connection, statement, timeout_s)
         finally:
             ended = self._watch.over()
-        if ended and answer[0] in ("error", "crash"):
+        if ended:
+            with contextlib.suppress(Exception):
+                self.settle(connection)
             return ["lost", f"{SLOW}: the statement was ended after {timeout_s:g} s"]
         return answer

@@ -22,6 +22,7 @@ class Watch:
     def __init__(self, end: Callable[[Any], None]) -> None:
         self._end = end
         self._now: list[Any] | None = None  # deadline, connection, how often it was ended
+        self._ending = threading.Lock()  # what is ended is not the statement after it
         threading.Thread(target=self._look, daemon=True).start()
 
     def begin(self, connection: Any, timeout_s: float) -> None:
@@ -30,15 +31,17 @@ class Watch:
 
     def over(self) -> bool:
         """The statement is over; whether it was ended for its time."""
-        now, self._now = self._now, None
+        with self._ending:
+            now, self._now = self._now, None
         return now is not None and now[2] > 0
 
     def _look(self) -> None:
         while True:
             time.sleep(_TICK_S)
-            now = self._now
-            if now is not None and time.monotonic() > now[0] and now is self._now:
-                now[2] += 1
-                now[0] = time.monotonic() + _AGAIN_S
-                with contextlib.suppress(Exception):  # the parent will end the process
-                    self._end(now[1])
+            with self._ending:
+                now = self._now
+                if now is not None and time.monotonic() > now[0]:
+                    now[2] += 1
+                    now[0] = time.monotonic() + _AGAIN_S
+                    with contextlib.suppress(Exception):  # the parent will end the process
+                        self._end(now[1])
