@@ -26,7 +26,7 @@ from refute.cli.conform_progress import Progress
 from refute.cli.output import check_targets, write_document
 from refute.cli.printing import print_all
 from refute.errors import UsageError
-from refute.report.conform import file_lines, json_text, summary
+from refute.report.conform import file_lines, summary
 from refute.verifiers.sql.conform_file import FileResult, Rules
 from refute.verifiers.sql.conform_run import SQLITE, STDIN, Choice, ConformRun, run_files
 from refute.verifiers.sql.conform_task import size_of
@@ -161,16 +161,17 @@ def _seldom_collecting() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _junit_text(result: ConformRun) -> str:
-    module = importlib.import_module("refute.report.conform_junit")  # few runs need XML
-    made: str = module.junit_text(result)
-    return made
-
-
-# option → what renders the run for it
-_RENDERERS: dict[str, Callable[[ConformRun], str]] = {"json": json_text, "junit": _junit_text}
+# option → what renders the run for it; but for JSON, loaded when it is asked for
+_RENDERERS = {
+    "json": "refute.report.conform:json_text",
+    "junit": "refute.report.conform_junit:junit_text",
+    "html": "refute.report.conform_html:html_text",
+    "annotations": "refute.report.conform_annotations:annotations_text",
+}
 
 
 def _write(targets: dict[str, str], result: ConformRun) -> None:
     for option, target in targets.items():
-        write_document(option, target, _RENDERERS[option.removeprefix("--")](result))
+        module, _, name = _RENDERERS[option.removeprefix("--")].partition(":")
+        render: Callable[[ConformRun], str] = getattr(importlib.import_module(module), name)
+        write_document(option, target, render(result))

@@ -208,3 +208,12 @@ def _reports(made: Parser) -> None:
     )
     group.add_argument("--json", default="", metavar="FILE|-", help="write the run as JSON")
     group.add_argument("--junit", default="", metavar="FILE|-", help="write JUnit XML")
+    group.add_argument(
+        "--html", default="", metavar="FILE|-", help="write one HTML file that needs nothing else"
+    )
+    group.add_argument(
+        "--annotations",
+        default="",
+        metavar="FILE|-",
+        help="write workflow commands of GitHub Actions, which mark the lines of a change",
+    )

@@ -38,6 +38,8 @@ BEGINS: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
     "--json": (b"{", (b'"schema": "refute.run/', b'"schema": "refute.conform/')),
     "--sarif": (b"{", (b"sarif-schema-",)),
     "--junit": (b"<", (b"<testsuite",)),
+    "--html": (b"<!doctype html>", (b'content="refute conform"',)),
+    "--annotations": (b"::", (b"::error ", b"::warning ", b"::notice::")),
     "--itf": (b"{", (b'"description": "by refute ',)),
     "--diagram": (b"sequenceDiagram\n", (b"participant machine as ",)),
 }

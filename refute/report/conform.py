@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from refute import __version__
+from refute.report.conform_causes import cause_data, cause_lines
 from refute.report.conform_differences import difference_data, difference_lines
 from refute.report.conform_scope import scope_data, scope_lines
 from refute.report.visible import visible
@@ -129,6 +130,7 @@ def summary(run: ConformRun) -> str:
     if unchecked:
         lines.append(f"{_records(unchecked)} expected nothing and only had to run")
     lines += difference_lines(run)
+    lines = [*cause_lines(run), *lines]
     lines += scope_lines(run)
     if run.known is not None:
         lines += known_lines(run.known)
@@ -216,6 +218,7 @@ def document(run: ConformRun) -> dict[str, Any]:
         },
         "known": None if run.known is None else dataclasses.asdict(run.known),
         "update": None if run.update is None else dataclasses.asdict(run.update),
+        "causes": cause_data(run),
         "scope": scope_data(run),
         "wall_s": round(run.wall_s, 3),
         "files": [_file(file) for file in run.files],
@@ -268,6 +271,7 @@ def _failure(file: FileResult, failure: Failure) -> dict[str, Any]:
         "known": failure.known,
         "listed": failure.listed,
         "updated": failure.updated,
+        "cause": failure.cause or None,
     }
 
 
