@@ -25,7 +25,7 @@ from refute.oracles.sql.differences_errors import (
     says,
     unsupported_what,
 )
-from refute.oracles.sql.differences_rows import Rows, misread
+from refute.oracles.sql.differences_rows import Orders, Rows, misread
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.transpile.kinds import INT, affinity
 from refute.oracles.sqllogictest.expect import judge
@@ -45,6 +45,7 @@ class Explainer:
 
     def __init__(self, engine: str, transpiled: bool, off: frozenset[str]) -> None:
         self._transpiled = transpiled
+        self._orders = Orders()
         self._classes = frozenset(
             d.name
             for d in DIFFERENCES.values()
@@ -111,7 +112,7 @@ class Explainer:
             tree = exp.Select(expressions=[exp.Star()]).from_(exp.Subquery(this=tree.copy()))
         if not isinstance(tree, exp.Query) or misread(database, record.sql, right[2]):
             return "", MISREAD if self._transpiled else ""
-        rows = Rows(database, tree, record.types, right[2], answer[2])
+        rows = Rows(database, tree, record.types, right[2], answer[2], self._orders)
         return rows.explained() or self._by_rule(rows), ""
 
     def _by_rule(self, rows: Rows) -> str:

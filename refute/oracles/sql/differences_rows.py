@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, look, write
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sql.windows import Row, Window, window_of
+from refute.oracles.sql.windows import Row, Window, loose, window_of
 from refute.oracles.sqllogictest.render import joined
 
 LARGEST = 20_000  # rows of all tables that are put in another order
@@ -52,13 +52,17 @@ def number_key_of(types: str) -> Callable[[Row], Hashable]:
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """A query's right rows by SQLite, `database`, and the engine's."""
+    """A query's right rows by SQLite, `database`, and the engine's.
+
+    orders: the same database, with its rows in other orders.
+    """
 
     database: SQLite
     query: Node
     types: str
     right: Sequence[Row]
     left: Sequence[Row]
+    orders: Orders
 
     def explained(self) -> str:
         """The class that excuses the engine's rows, of those that hold for any engine; or ""."""
@@ -71,7 +75,9 @@ class Rows:
             return "number-text"
         if window.adds and self._nearly(window):
             return "float-sum"
-        return self._open()
+        if decided_by_order(self.query) or self._loosely(exact):
+            return self._open()
+        return ""
 
     def nearly(self) -> bool:
         """Whether numbers differ by some units in the last place at most."""
@@ -123,11 +129,20 @@ class Rows:
     def _others(self) -> Iterator[tuple[Sequence[Row], Window]]:
         """SQLite's rows, and the window, in other orders of its tables."""
         text = write(self.query)
-        for database in orders(self.database):
+        for database in self.orders.of(self.database):
             [answer] = database.run([text])
             if answer[0] == "rows":
                 yield answer[2], window_of(database, self.query, answer[2])
-            database.close()
+
+    def _loosely(self, window: Window) -> bool:
+        """Whether the rows are right ones but for which of several equal values they show."""
+        if not self.query.find(exp.Distinct, exp.SetOperation, exp.Group, exp.Min, exp.Max):
+            return False
+
+        def key(row: Row) -> Hashable:
+            return loose(tuple(float(v) if type(v) is int else v for v in row))
+
+        return window.accepts(self.left, key)
 
     def _open_class(self) -> str:
         if self.query.find(exp.GroupConcat):
@@ -152,8 +167,50 @@ class Rows:
         return "group-concat-order" if exact.accepts(self.left, key) else ""
 
 
-def orders(database: SQLite) -> Iterator[SQLite]:
-    """Copies of a database that meet the rows of its tables in other orders. The caller closes."""
+class Orders:
+    """Copies of a database in other orders of rows, kept until the database changes."""
+
+    def __init__(self) -> None:
+        self._state: tuple[Any, ...] = ()
+        self._copies: list[SQLite] = []
+
+    def of(self, database: SQLite) -> list[SQLite]:
+        """The copies; they belong to this object."""
+        counted = _rows(database, "SELECT total_changes()")
+        state = (id(database), counted, _rows(database, "PRAGMA schema_version"))
+        if state != self._state:
+            self.close()
+            self._copies = list(_orders(database))
+            self._state = state
+        return self._copies
+
+    def close(self) -> None:
+        """Let the copies go."""
+        for copy in self._copies:
+            copy.close()
+        self._copies, self._state = [], ()
+
+
+def decided_by_order(query: Node) -> bool:
+    """Whether the order of rows may decide what a query shows, other than which equal value."""
+    if query.find(exp.GroupConcat, exp.Window) or bare_columns(query):
+        return True
+    inner = (part for part in query.find_all(exp.Subquery, exp.Exists) if part is not query)
+    return any(
+        part.find(exp.Limit) or (isinstance(part, exp.Subquery) and _may_have_rows(part))
+        for part in inner
+    )
+
+
+def _may_have_rows(part: Node) -> bool:
+    """Whether a subquery that is a value may have several rows, of which SQLite takes one."""
+    select = part.this
+    as_value = not isinstance(part.parent, exp.From | exp.Join | exp.In | exp.Exists)
+    return as_value and isinstance(select, exp.Select) and not select.find(exp.AggFunc)
+
+
+def _orders(database: SQLite) -> Iterator[SQLite]:
+    """Copies of a database that meet the rows of its tables in other orders."""
     backwards = database.copy()
     backwards.answer("PRAGMA reverse_unordered_selects = ON")
     yield backwards
