@@ -28,6 +28,7 @@ from refute.oracles.sqllogictest.extended.program import (
     Let,
     Loop,
     Node,
+    Place,
     Program,
     Query,
     Record,
@@ -123,6 +124,7 @@ class ScriptRun:
         self.numbers: list[int] = []
         self.number = 0
         self.until = float("inf")
+        self.at = Place(program.path, 1)
         self.asked = ""
         self.narrowed = Narrowed(program, run.chosen) if run.chosen is not None else None
         self.bound: dict[str, str] = {}
@@ -157,7 +159,8 @@ class ScriptRun:
         except Ended:
             pass
         except (EngineLost, EngineCannot) as error:
-            result.lost = told(error) if isinstance(error, RefuteError) else str(error)
+            lost = isinstance(error, EngineLost)
+            result.lost = str(error) if lost else f"{self.at}: {error.args[0]}"
             result.not_run = self._rest()
         except RefuteError as error:  # something that the file says cannot be done
             result.error = told(error)
@@ -182,6 +185,7 @@ class ScriptRun:
             handler = self._handlers.get(type(node))
             if handler is None:
                 raise Unsupported(f"{node.place}: {type(node).__name__} cannot be run")
+            self.at = node.place
             handler(node)
 
     # What a file says besides its records.
