@@ -6,13 +6,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test check bench venv lock clean help
+.PHONY: demo test check bench conformance venv lock clean help
 
 help:
 	@echo "make demo    the gate on a real change, end to end (about a minute)"
 	@echo "make test    the whole test suite"
 	@echo "make check   format, lint, types, architecture (fast)"
 	@echo "make bench   measurements, printed beside their bars"
+	@echo "make conformance   SQLite's whole test corpus, counts beside the C runner's (CORPUS=DIR)"
 	@echo "make lock    pin the development environment anew"
 
 venv: $(STAMP)
@@ -43,6 +44,9 @@ check: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+conformance: $(STAMP)
+	$(BIN)/python benchmarks/conformance.py $(if $(CORPUS),--corpus $(CORPUS))
 
 lock: $(STAMP)
 	$(BIN)/python -m pip freeze --exclude-editable > requirements-dev.lock

@@ -14,10 +14,10 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from refute.budget import parse_duration
 from refute.cli.conform_files import selected
@@ -27,7 +27,7 @@ from refute.cli.output import check_targets, write_document
 from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.report.conform import file_lines, summary
-from refute.verifiers.sql.conform_file import FileResult, Rules
+from refute.verifiers.sql.conform_file import C, FileResult, Rules
 from refute.verifiers.sql.conform_run import SQLITE, STDIN, Choice, ConformRun, run_files
 from refute.verifiers.sql.conform_task import size_of
 
@@ -42,6 +42,25 @@ def run(argv: Sequence[str]) -> int:
     given = parser().read(argv)
     targets = {f"--{o}": t for o in _RENDERERS if (t := getattr(given, o))}
     check_targets(list(targets.items()))  # wrong places are found before anything is read
+    people = sys.stderr if "-" in targets.values() else sys.stdout
+    if given.merge:
+        result, judging = _merged(given, targets, people)
+    else:
+        result, judging = _made(given, targets, people)
+    _afterwards(given, result)
+    if judging is not None:
+        judging.finish(result, lambda words: print_all(words, people))
+    try:
+        _write(targets, result)
+    finally:  # what is known is said even where a document cannot be written
+        print_all(summary(result), people)
+    return result.exit_code
+
+
+def _made(
+    given: argparse.Namespace, targets: Mapping[str, str], people: TextIO
+) -> tuple[ConformRun, Judging | None]:
+    """Run the files; what was found is printed as they end."""
     selection = selected(given)
     paths = selection.paths
     read = {path: f"the file {path}, which is run" for path in paths if path != STDIN}
@@ -49,20 +68,17 @@ def run(argv: Sequence[str]) -> int:
         read[given.resume] = f"{given.resume}, where results are kept"
     check_targets(list(targets.items()), read)
     choice = dataclasses.replace(_choice(given), dialect=given.dialect, rules=_rules(given))
+    if given.dialect == C:
+        module = importlib.import_module("refute.cli.conform_c")
+        choice = module.fitting(given, choice, bool(selection.chosen))
     judging = _judging(given, choice)
     if judging is not None:
         choice = dataclasses.replace(choice, confirm=sys.maxsize)  # each is excused by itself
-    people = sys.stderr if "-" in targets.values() else sys.stdout
     sizes = {"<stdin>" if path == STDIN else path: size_of(path) for path in paths}
     progress = Progress(sys.stderr, sizes, often=given.progress)
 
     def found(file: FileResult) -> None:
-        if judging is not None:
-            judging.found(file)
-        lines = file_lines(file, given.show)
-        if lines:
-            progress.clear()
-            print_all("\n".join(lines) + "\n", people)
+        _tell(file, given.show, judging, people, progress.clear)
 
     with _seldom_collecting(), _executor(given.executor) as executor:
         result = run_files(
@@ -78,16 +94,42 @@ def run(argv: Sequence[str]) -> int:
             resume_name=selection.results_name,
             ended=progress.ended,
         )
-    result.narrowed, result.shard = selection.left_out, selection.shard
+    result.narrowed = selection.left_out
+    if selection.shard is not None:
+        identity = importlib.import_module("refute.verifiers.sql.conform_identity")
+        options = identity.options_identity(choice, selection.everywhere, given.max_failures)
+        result.shard = dataclasses.replace(selection.shard, options=options)
     progress.clear()
-    _afterwards(given, result)
+    return result, judging
+
+
+def _merged(
+    given: argparse.Namespace, targets: Mapping[str, str], people: TextIO
+) -> tuple[ConformRun, Judging | None]:
+    """The run that the reports of shards are of."""
+    read = {path: f"{path}, which is merged" for path in given.files}
+    check_targets(list(targets.items()), read)
+    result: ConformRun = importlib.import_module("refute.report.conform_merge").merged(given.files)
+    judging = _judging(given, result.choice)
+    for file in result.files:
+        _tell(file, given.show, judging, people, lambda: None)
+    return result, judging
+
+
+def _tell(
+    file: FileResult,
+    most: int,
+    judging: Judging | None,
+    people: TextIO,
+    before: Callable[[], None],
+) -> None:
+    """Print what there is to say of a file."""
     if judging is not None:
-        judging.finish(result, lambda words: print_all(words, people))
-    try:
-        _write(targets, result)
-    finally:  # what is known is said even where a document cannot be written
-        print_all(summary(result), people)
-    return result.exit_code
+        judging.found(file)
+    lines = file_lines(file, most)
+    if lines:
+        before()
+        print_all("\n".join(lines) + "\n", people)
 
 
 def _choice(given: argparse.Namespace) -> Choice:

@@ -23,13 +23,15 @@ _LINES = re.compile(r"(?P<path>.+?):(?P<low>[0-9]{1,9})(?:-(?P<high>[0-9]{1,9}))
 class Selection:
     """Files to run, in order. chosen: by path, which of its records are checked, if not all.
 
-    left_out: what filters left out, in words. shard: which of the shards these files are.
+    everywhere: which are in every file. left_out: what filters left out, in words. shard: which of
+    the shards these files are.
     """
 
     paths: list[str]
     chosen: dict[str, Chosen] = dataclasses.field(default_factory=dict)
     left_out: list[str] = dataclasses.field(default_factory=list)
     shard: Shard | None = None
+    everywhere: Chosen = Chosen()
 
     @property
     def results_name(self) -> str:
@@ -83,12 +85,12 @@ def selected(given: argparse.Namespace) -> Selection:
         found.leave_out(len(files) - len(places), len(files), f"shard {found.shard}")
         files = [files[i] for i in places]
     everywhere, pattern = _records_of(given.record)
+    tags = tuple(given.tag), tuple(given.no_tag)
+    found.everywhere = Chosen(merged_lines(everywhere), pattern, *tags)
     for path, _ in files:
         found.paths.append(path)
         own = lines.get(os.path.realpath(path)) or []
-        chosen = Chosen(
-            merged_lines(own + everywhere), pattern, tuple(given.tag), tuple(given.no_tag)
-        )
+        chosen = Chosen(merged_lines(own + everywhere), pattern, *tags)
         if chosen != Chosen():
             found.chosen[path] = chosen
     return found

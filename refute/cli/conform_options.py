@@ -68,7 +68,8 @@ def _dialect(made: Parser) -> None:
         "--dialect",
         default=AUTO,
         choices=CHOICES,
-        help="sqlite: the C runner's; rs: sqllogictest-rs' (auto: whichever a file can only be)",
+        help="sqlite: the C runner's; c: that, with its own verdict, traps included; rs: "
+        "sqllogictest-rs' (auto: whichever a file can only be)",
     )
     group.add_argument(
         "--label",
@@ -128,6 +129,11 @@ def _running(made: Parser) -> None:
         type=path_text,
         metavar="FILE|DIR",
         help="keep the result of each file there, and do not run again what it holds already",
+    )
+    group.add_argument(
+        "--merge",
+        action="store_true",
+        help="run nothing: the files are JSON reports of shards; one report is made of them",
     )
     group.add_argument(
         "--max-failures", type=natural, default=0, metavar="N", help="end after N failed records"

@@ -169,8 +169,8 @@ class Futures:
             self._let_go()
         timeout_s = 0.0 if self._ended else timeout_s
         if self._in_work:
-            for future in wait(self._in_work, timeout_s, return_when="FIRST_COMPLETED").done:
-                self._ended.append(self._of(future))
+            done = wait(self._in_work, timeout_s, return_when="FIRST_COMPLETED").done
+            self._ended += [self._of(future) for future in list(self._in_work) if future in done]
         if self._cluster is not None and self._in_work and (why := self._cluster.problem()):
             lost = [task for task, _ in self._in_work.values()]
             self._in_work.clear()

@@ -35,7 +35,8 @@ _PROGRAM = "cmd:"
 def own_code() -> str:
     """refute's version and a digest of its code that reads, runs and judges files."""
     top = Path(__file__).parents[2]
-    found = sorted(path for part in _JUDGING for path in (top / part).rglob("*.py"))
+    every = (path for part in _JUDGING for path in (top / part).rglob("*"))
+    found = sorted(path for path in every if path.suffix in (".py", ".c"))
     texts = ((path.relative_to(top).as_posix(), path.read_bytes()) for path in found)
     return f"{__version__}+{_digest(texts)[:16]}"
 

@@ -21,12 +21,16 @@ MOST = 10_000
 
 @frozen
 class Shard:
-    """One of `of` shards, counted from 1. files: of all shards together. partition: digest of it"""
+    """One of `of` shards, counted from 1. files: of all shards together. partition: digest of it
+
+    options: a digest of how its files are run.
+    """
 
     number: int
     of: int
     files: int = 0
     partition: str = ""
+    options: str = ""
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
