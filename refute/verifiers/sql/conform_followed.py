@@ -14,7 +14,8 @@ def mark(run: Run, result: FileResult, data: bytes) -> None:
     pairs = list(selected(read(data, result.path), run.name))
     if run.chosen is not None:
         pairs = Narrowed(pairs, run.chosen).kept
-    records: list[Runnable] = [r for r, runs in pairs if runs and r.line <= last]  # type: ignore[misc]
+    run_before = (record for record, runs in pairs if runs and record.line <= last)
+    records: list[Runnable] = list(run_before)  # type: ignore[arg-type]
     failures = {failure.line: failure for failure in result.failures}
     steps = {r.line: _step(r) for r in records}
     for line, failure in failures.items():
