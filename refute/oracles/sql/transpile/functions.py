@@ -166,16 +166,20 @@ class Functions(Conditions):
         if isinstance(node, exp.GroupConcat):
             return self._texts_joined(node, typed, distinct, scope)
         typed = self.numeric(typed)
+        real = self.as_real(typed)
+        if self.target.unique_names and typed.kind != REAL:
+            # DataFusion names sums without their casts, and takes two of one name as an error.
+            real = exp.Mul(this=real, expression=self.number(1.0).node)
         if isinstance(node, exp.Avg):
-            return Typed(over("AVG", self.as_real(typed)), REAL)
+            return Typed(over("AVG", real), REAL)
         if isinstance(node, exp.Sum):
             if typed.kind == NUM:
-                return Typed(over("SUM", self.as_real(typed)), NUM)
+                return Typed(over("SUM", real), NUM)
             if typed.kind == REAL:
                 return Typed(over("SUM", typed.node), REAL)
             name = "SIGNED" if self.target.quote == "`" else self.target.types[INT]
             return Typed(cast(over("SUM", typed.node), name), typed.kind)
-        total = over("SUM", self.as_real(typed))
+        total = over("SUM", real)
         return Typed(call("COALESCE", total, self.number(0.0).node), REAL)
 
     def _texts_joined(self, node: Node, typed: Typed, distinct: bool, scope: Scope) -> Typed:

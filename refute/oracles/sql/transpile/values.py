@@ -79,7 +79,7 @@ class Values:
             return self._arithmetic(node, scope)
         if isinstance(node, exp.BitwiseNot):
             operand = self._integer(self.value(node.this, scope), "bits of a number with a point")
-            return Typed(exp.BitwiseNot(this=paren(operand.node)), INT)
+            return Typed(self._signed(exp.BitwiseNot(this=paren(operand.node))), INT)
         if isinstance(node, exp.DPipe):
             return self._concatenation(node, scope)
         if isinstance(node, exp.Case):
@@ -166,7 +166,13 @@ class Values:
             left = self._integer(left, "bits of a number with a point")
             right = self._integer(right, "bits of a number with a point")
         made = type(node)(this=paren(left.node), expression=paren(right.node))
+        if isinstance(node, _BITS):
+            made = self._signed(made)
         return Typed(made, _result(left, right), constant=_folded(node, left, right))
+
+    def _signed(self, node: Node) -> Node:
+        """Bits as a signed number, which MySQL's are not."""
+        return cast(node, "SIGNED") if self.target.quote == "`" else node
 
     def _quotient(self, node: Node, scope: Scope) -> Typed:
         left = self.numeric(self.value(node.this, scope))

@@ -94,6 +94,11 @@ class Written(Generator):
         """Equality that takes NULL as equal to NULL."""
         return self.binary(expression, self.target.same)
 
+    def groupconcat_sql(self, expression: exp.GroupConcat) -> str:
+        """MySQL's, whose separator is no argument."""
+        this, separator = self.sql(expression, "this"), self.sql(expression, "separator")
+        return f"GROUP_CONCAT({this} SEPARATOR {separator})"
+
     def mod_sql(self, expression: exp.Mod) -> str:
         """The remainder."""
         return self.binary(expression, "%")
