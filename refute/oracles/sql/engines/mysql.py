@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pymysql
 from pymysql.constants import CLIENT, FIELD_TYPE
 
-from refute.oracles.sql.driver import failed
+from refute.oracles.sql.driver import done, failed
 from refute.oracles.sql.engines.ending import EndingSession
 from refute.oracles.sql.engines.session import Gone
 
@@ -163,7 +163,7 @@ def version_of(connection: Any) -> str:
 
 def _answer(cursor: Any) -> list[Any]:
     if cursor.description is None:
-        return ["done"]
+        return done(cursor)
     codes = [column[1] for column in cursor.description]
     read = [_OF_TYPE.get(code, _as_it_is) for code in codes]
     rows = [

@@ -84,7 +84,7 @@ class PostgreSQL(EndingSession):
         if result.status == _Status.TUPLES_OK:
             return _rows(result)
         if result.status in (_Status.COMMAND_OK, _Status.EMPTY_QUERY):
-            return ["done"]
+            return ["done", result.command_tuples or 0]
         state = _text(result.error_field(pq.DiagnosticField.SQLSTATE))
         try:
             name = psycopg.errors.lookup(state).__name__

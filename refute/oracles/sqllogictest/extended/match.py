@@ -56,7 +56,7 @@ def wordings(kind: str, message: str, state: str) -> list[str]:
     """The message as drivers word it: Python's, and Rust's where it has other words around it.
 
     kind: the exception's name. tokio-postgres writes `db error: ERROR: ` before a server's message,
-    and neither the line of the statement nor the mark below it, which psycopg adds. DataFusion
+    and neither the line of the statement nor the mark below it, which libpq adds. DataFusion
     writes its name before, which its Python package leaves out.
     """
     if kind.startswith("datafusion."):
@@ -68,7 +68,8 @@ def wordings(kind: str, message: str, state: str) -> list[str]:
     if at is not None:
         lines[at : at + 2] = []
     bare = "\n".join(line for line in lines if line.strip())
-    return [message, f"db error: ERROR: {bare}", f"ERROR: {bare}"]
+    bare = bare.removeprefix("ERROR:").lstrip()
+    return [message, f"db error: ERROR: {bare}", bare]
 
 
 def _worded(fails: Fails, message: str) -> bool:
