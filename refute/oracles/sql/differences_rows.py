@@ -171,15 +171,17 @@ class Orders:
     """Copies of a database in other orders of rows, kept until the database changes."""
 
     def __init__(self) -> None:
+        self._of: SQLite | None = None
         self._state: tuple[Any, ...] = ()
         self._copies: list[SQLite] = []
 
     def of(self, database: SQLite) -> list[SQLite]:
         """The copies; they belong to this object."""
         counted = _rows(database, "SELECT total_changes()")
-        state = (id(database), counted, _rows(database, "PRAGMA schema_version"))
-        if state != self._state:
+        state = (counted, _rows(database, "PRAGMA schema_version"))
+        if database is not self._of or state != self._state:
             self.close()
+            self._of = database
             self._copies = list(_orders(database))
             self._state = state
         return self._copies
