@@ -228,6 +228,7 @@ class InWorker(Lossy):
         """Begin with an empty database in the worker that is there, if it is of any use."""
         self.forget()
         if self._worker is not None and self._worker.alive:
+            self._invoke("leave", START_S)
             outcome = self._made()
             if outcome.kind == "returned" and type(outcome.value) is Handle:
                 self._session = outcome.value

@@ -61,6 +61,11 @@ class DuckDB(EndingSession):
         if database:
             self._kept = self._opened()
 
+    def leave(self) -> None:
+        """The database in memory goes with the last connection to it."""
+        super().leave()
+        self._kept.close()
+
     def end(self, connection: Any) -> None:
         """Interrupt it."""
         connection.interrupt()

@@ -96,6 +96,11 @@ class Session:
             self.database = database
         self.reconnect("")
 
+    def leave(self) -> None:
+        """Close all connections, because another session follows in this process."""
+        for name in list(self._connections):
+            self.close(name)
+
     def close(self, connection: str) -> None:
         """Close a connection, if it is open."""
         with contextlib.suppress(_BaseException):  # it is of no use any more
