@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from refute.oracles.sql.sqlite import SQLite
-from refute.verifiers.sql import conform_follow
-from refute.verifiers.sql.conform_file import FileResult, Run, run_file
+from refute.verifiers.sql import conform_follow, conform_followed
+from refute.verifiers.sql.conform_file import Failure, FileResult, Run, run_file
 from refute.verifiers.sql.conform_tables import targets_of
 
 
@@ -166,6 +166,38 @@ def test_two_statements_that_are_only_together_to_blame() -> None:
     )  # fmt: skip
 
 
+def test_a_statement_that_is_not_needed_is_not_named() -> None:
+    """Each of the last two INSERTs is needed, the first one is not."""
+    text = written(
+        CREATE, *(f"INSERT INTO t VALUES ({n})" for n in (1, 2, 3)),
+        "SELECT count(*) FROM t WHERE a > 1",
+    )  # fmt: skip
+    query = "SELECT count(*) FROM t WHERE a > 1"
+    assert marks(text, refusing("INSERT"))[3] == (query, "INSERT INTO t VALUES (2)", "")
+
+
+def test_more_failed_statements_than_are_tried_alone() -> None:
+    inserts = [f"INSERT INTO t VALUES ({n})" for n in range(30)]
+    text = written(CREATE, *inserts, "SELECT count(*) FROM t", "SELECT a FROM t WHERE a = 29")
+    found = marks(text, refusing("INSERT"))
+    assert found[-2] == ("SELECT count(*) FROM t", inserts[0], "")
+    assert found[-1] == ("SELECT a FROM t WHERE a = 29", inserts[0], "")
+
+
+def test_a_difference_that_is_expected_has_consequences_too() -> None:
+    create = "CREATE INDEX i ON t(a)"
+    result = FileResult("f.test", run=3, failures=[Failure(7, "SELECT a FROM t", "x", "y")])
+    failure = result.failures[0]
+    failure.kind, failure.got = "error", "error E: no such table: t"
+    text = f"statement ok\n{CREATE}\n\nstatement ok\n{create}\n\nquery I\nSELECT a FROM t\n----\n"
+    result.differences = {"some-class": [1]}
+    conform_followed.mark(Run(Engine(refusing("x")), "sqlite"), result, text.encode())
+    assert (failure.follows, failure.may_follow) == (1, 0)
+    failure.follows, result.differences, result.inexpressible = 0, {}, {"construct": [1]}
+    conform_followed.mark(Run(Engine(refusing("x")), "sqlite"), result, text.encode())
+    assert failure.follows == 1
+
+
 def test_what_was_made_from_a_table_is_touched_with_it() -> None:
     view = "CREATE VIEW v AS SELECT a FROM t"
     text = written(CREATE, view, "INSERT INTO t VALUES (1)", "SELECT count(*) FROM v")
@@ -196,10 +228,9 @@ def test_an_expectation_that_sqlite_does_not_share_follows_from_nothing() -> Non
     assert marks(text, refusing("INSERT"))[1] == ("SELECT count(*) FROM t WHERE a > 1", "", "")
 
 
-@pytest.mark.parametrize("limit", ["RUNS", "ROOTS"])
-def test_beyond_the_bounds_nothing_is_shown(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+def test_beyond_the_bounds_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     text = written(CREATE, "INSERT INTO t VALUES (1)", "SELECT a FROM t")
-    monkeypatch.setattr(conform_follow, limit, 0)
+    monkeypatch.setattr(conform_follow, "RUNS", 0)
     assert marks(text, refusing("CREATE"))[1:] == [
         ("INSERT INTO t VALUES (1)", "", CREATE),
         ("SELECT a FROM t", "", CREATE),

@@ -5,7 +5,7 @@ after it fail although the engine may do them right. Whether one does is not gue
 SQLite runs the file without the statement. If it then gives the engine's very answer, and gives
 another with it, the statement explains the failure, which `follows` from its line. An error is the
 engine's if it names what SQLite misses: another error, such as of the syntax, would be there
-whatever went before. Where several statements are needed, the first of them is named.
+whatever went before. Where several statements are needed, the first that is needed is named.
 
 What cannot be shown so, since the statement ran where it should have failed, or since SQLite does
 not agree, `may_follow` from it if both name the same table. The cost is bounded: so many failed
@@ -16,19 +16,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from refute.budget import Clock
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sqllogictest.expect import fingerprint
 from refute.verifiers.sql.conform_chosen import READS_ONLY
 from refute.verifiers.sql.conform_tables import Tables, controls, names_of
 
-ROOTS = 12  # failed statements of a file that are left out in turn
+ROOTS = 12  # failed statements that are left out, or put back, alone
 STEPS = 2_000_000  # of SQLite's machine for one statement
 RUNS = 300_000  # statements that SQLite runs for one file
-WALL_S = 10.0  # bounds the experiments of one file; they decide no verdict
+CPU_S = 10.0  # bounds the experiments of one file; they decide no verdict
 
 EFFECTLESS = ("error", "crash", "hang")  # kinds of failure of a statement that then did nothing
 _MISSING = re.compile(
@@ -79,7 +79,7 @@ class _Experiment:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = steps
-        self._clock = Clock(WALL_S)
+        self._until = time.thread_time() + CPU_S
         self._runs = 0
         self._tables = Tables()
         self._roots: list[int] = []  # failed statements that no other explains
@@ -87,6 +87,7 @@ class _Experiment:
         self._whole = _Branch(self, frozenset())
         self._bare = _Branch(self, frozenset())  # without all roots
         self._alone: dict[int, _Branch] = {}  # without one of them
+        self._needed: dict[int, _Branch] = {}  # without all but one of them
 
     def mark(self) -> None:
         """Go through the steps."""
@@ -97,13 +98,14 @@ class _Experiment:
                 if step.failed:
                     self._examine(at, step)
         finally:
-            for branch in (self._whole, self._bare, *self._alone.values()):
+            turns = (*self._alone.values(), *self._needed.values())
+            for branch in (self._whole, self._bare, *turns):
                 branch.close()
 
     def spend(self) -> bool:
         """Count one statement of SQLite's; False when there have been enough."""
         self._runs += 1
-        return self._runs <= RUNS and not self._clock.over
+        return self._runs <= RUNS and time.thread_time() < self._until
 
     def skipped(self, at: int) -> bool:
         """Whether the engine was left as if the statement had not been there."""
@@ -130,9 +132,10 @@ class _Experiment:
         if not step.writes:
             return
         self._suspects.append(at)
-        if shown < 0 and self.skipped(at) and len(self._roots) < ROOTS:
+        if shown < 0 and self.skipped(at):
             self._roots.append(at)
-            self._bare.leave_out(at)
+            for branch in (self._bare, *self._needed.values()):
+                branch.leave_out(at)
 
     def _shown(self, at: int, step: Step, named: Sequence[int]) -> tuple[int, bool]:
         """The earlier statement without which SQLite gives the engine's answer; -1 for none.
@@ -149,12 +152,25 @@ class _Experiment:
             return -1, False
         if len(self._roots) == 1:
             return named[0], False
-        for root in named:
-            alone = self._alone.setdefault(root, _Branch(self, frozenset((root,))))
-            answer = alone.answer(at)
-            if answer is not None and _is(step, answer):
-                return root, False
-        return named[0], False
+        return self._one_of(at, step, named), False
+
+    def _one_of(self, at: int, step: Step, named: Sequence[int]) -> int:
+        """Which of the statements explains the failure alone; else the first that is needed."""
+        for root in named[:ROOTS]:
+            if root not in self._alone:
+                self._alone[root] = _Branch(self, frozenset((root,)))
+            if self._gives(self._alone[root], at, step):
+                return root
+        for root in named[:ROOTS]:
+            if root not in self._needed:
+                self._needed[root] = _Branch(self, frozenset(self._roots) - {root})
+            if not self._gives(self._needed[root], at, step):
+                return root
+        return named[0]
+
+    def _gives(self, branch: _Branch, at: int, step: Step) -> bool:
+        answer = branch.answer(at)
+        return answer is not None and _is(step, answer)
 
 
 class _Branch:
@@ -168,7 +184,7 @@ class _Branch:
         self._ended = False
 
     def leave_out(self, at: int) -> None:
-        """Leave one more statement out, which was not run yet."""
+        """Leave one more statement out, which was not run for good yet."""
         assert at >= self._at
         self._without |= {at}
 

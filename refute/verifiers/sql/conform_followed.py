@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from refute.oracles.sqllogictest.reader import QueryRecord, read
+from collections.abc import Mapping
+from itertools import chain
+
+from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord, read
 from refute.verifiers.sql.conform_chosen import Narrowed
 from refute.verifiers.sql.conform_file import FileResult, Run, Runnable, selected
 from refute.verifiers.sql.conform_follow import Step, follow
@@ -22,10 +25,24 @@ def mark(run: Run, result: FileResult, data: bytes) -> None:
         if line in steps:
             step = steps[line]
             step.failed, step.got, step.answer = failure.kind, failure.got, failure.answer
+    _note_excused(result, {record.line: record for record in records}, steps)
     follow(list(steps.values()))
     for line, failure in failures.items():
         if line in steps:
             failure.follows, failure.may_follow = steps[line].follows, steps[line].may_follow
+
+
+def _note_excused(
+    result: FileResult, records: Mapping[int, Runnable], steps: Mapping[int, Step]
+) -> None:
+    """Statements that are no failures, and yet did not do what the file says, have effects too."""
+    for line in chain.from_iterable(result.inexpressible.values()):
+        if line in steps:
+            steps[line].failed = "error"
+    for line in chain.from_iterable(result.differences.values()):
+        record = records.get(line)
+        if type(record) is StatementRecord:
+            steps[line].failed = "no error" if record.fails else "error"
 
 
 def _step(record: Runnable) -> Step:
