@@ -21,6 +21,7 @@ from refute.verifiers.sql.conform_identity import own_code
 CASES = Path(__file__).parents[1] / "cases" / "sqllogictest"
 GOOD = "statement ok\nCREATE TABLE t(a)\n\nquery I\nSELECT {0}\n----\n{0}\n"
 BAD = "query I\nSELECT 1\n----\n2\n"
+VARIABLE = "query I\nSELECT $WANTED\n----\n7\n"
 NAMES = ["bad.test", "one.test", "two.test"]
 
 
@@ -168,6 +169,28 @@ def test_other_code_of_refute_does_not_count(here: Path, monkeypatch: pytest.Mon
     made = document()
     assert kept_of(made) == 0
     assert any("another version of refute" in note for note in made["scope"]["notes"])
+
+
+def test_what_a_file_reads_counts_too(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("two.test").write_text("include more.slt\n\ncontrol substitution on\n\n" + VARIABLE)
+    Path("more.slt").write_text("query I\nSELECT 5\n----\n5\n")
+    monkeypatch.setenv("WANTED", "7")
+    made = document()
+    assert (kept_of(made), made["records"]["run"]) == (0, 5)
+    assert kept_of(document()) == 3
+    Path("more.slt").write_text("query I\nSELECT 5\n----\n6\n")
+    made = document()
+    assert (kept_of(made), made["records"]["failed"]) == (2, 2)
+    monkeypatch.setenv("WANTED", "8")
+    made = document()
+    assert (kept_of(made), made["records"]["failed"]) == (2, 3)
+    Path("more.slt").unlink()
+    assert document()["exit_code"] == 2
+
+
+def test_what_a_command_finds_may_be_anything(here: Path) -> None:
+    Path("two.test").write_text(f"system ok\necho 1\n----\n1\n\n{BAD}")
+    assert [kept_of(document("--allow-system")) for _ in range(2)] == [0, 2]
 
 
 def test_only_what_was_run_to_its_end_is_kept(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

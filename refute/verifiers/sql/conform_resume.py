@@ -25,7 +25,7 @@ from refute.verifiers.sql.conform_data import as_data, result_of
 from refute.verifiers.sql.conform_file import FileResult
 from refute.verifiers.sql.conform_identity import engine_identity, options_identity, own_code
 from refute.verifiers.sql.conform_run import Choice
-from refute.verifiers.sql.conform_task import STDIN, Done, Task, digest_of, read_file
+from refute.verifiers.sql.conform_task import ENVIRONMENT, STDIN, Done, Task, digest_of, read_file
 
 SCHEMA = "refute.conform-result/1"
 ENDING = ".jsonl"
@@ -37,7 +37,7 @@ _AGAIN = {
     "engine": "of another engine or version of it",
     "options": "under other options",
     "content": "whose content changed",
-    "reads": "that read other files, which changed",
+    "reads": "that read other files or variables, which changed",
 }
 
 
@@ -244,6 +244,10 @@ def _unusable(file: Path, why: str) -> UsageError:
 
 
 def _digest_at(path: str) -> str:
+    """Of a file, or of a variable of the environment."""
+    if path.startswith(ENVIRONMENT):
+        value = os.environ.get(path.removeprefix(ENVIRONMENT))
+        return "" if value is None else digest_of(value.encode())
     try:
         return digest_of(Path(path).read_bytes())
     except OSError:

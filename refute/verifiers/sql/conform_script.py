@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from refute.errors import RefuteError, UnreadableInput, Unsupported
-from refute.oracles.sqllogictest.expect import Labels, Mismatch
+from refute.oracles.sqllogictest.expect import Labels, Mismatch, fingerprint
 from refute.oracles.sqllogictest.extended.dialects import AUTO, detected, read_program
 from refute.oracles.sqllogictest.extended.program import (
     Control,
@@ -39,8 +39,9 @@ from refute.oracles.sqllogictest.extended.program import (
 )
 from refute.oracles.sqllogictest.reader import Conditions
 from refute.verifiers.sql.conform_engine import EngineCannot, EngineLost
-from refute.verifiers.sql.conform_file import Failure, FileResult, Run, told
+from refute.verifiers.sql.conform_file import Failure, FileResult, Run, leaves_effects, told
 from refute.verifiers.sql.conform_script_chosen import Narrowed
+from refute.verifiers.sql.conform_task import ENVIRONMENT, digest_of
 
 TICK_S = 0.1  # of a sleep, between two looks at whether the run is over
 
@@ -73,6 +74,9 @@ def run_script(
     first.doubt_last(data)
     if result.failures and not (result.cut or result.error) and confirm:
         _confirm(run, program, result, first.numbers[:confirm])
+    if leaves_effects(result):
+        followed = importlib.import_module("refute.verifiers.sql.conform_followed")
+        followed.mark_script(result, first.trace, first.numbers)
     result.unstable = result.unstable or run.engine.unstable
     result.wall_s = time.monotonic() - started
     return result
@@ -111,7 +115,8 @@ class ScriptRun:
 
     numbers: of the records that failed, counted from 1 as they are run or skipped, in the order of
     `result.failures`. bound: what the loops around the current node stand at. asked: the text of
-    the current record, as it was run.
+    the current record, as it was run, answered: what came. trace: number, place and text of all
+    that was run.
     """
 
     def __init__(self, run: Run, program: Program, hash_seed: int) -> None:
@@ -126,6 +131,8 @@ class ScriptRun:
         self.until = float("inf")
         self.at = Place(program.path, 1)
         self.asked = ""
+        self.answered: Sequence[Any] = ()
+        self.trace: list[tuple[int, Place, str]] = []
         self.narrowed = Narrowed(program, run.chosen) if run.chosen is not None else None
         self.bound: dict[str, str] = {}
         self.variables: dict[str, str] = {}
@@ -288,13 +295,16 @@ class ScriptRun:
     def answer(self, record: Record, sql: str) -> Sequence[Any]:
         """The engine's answer on the record's connection. Raises EngineLost or EngineCannot."""
         self.asked = sql
-        return self.engine.answer_on(record.connection, sql)
+        self.answered = self.engine.answer_on(record.connection, sql)
+        self.trace.append((self.number, record.place, sql))
+        return self.answered
 
     def failed(self, record: Record, mismatch: Mismatch) -> None:
         """Note a failure, at its own place."""
         place = record.place
         failure = Failure(place.line, self.asked, mismatch.expected, mismatch.got)
         failure.kind = mismatch.kind
+        failure.answer = fingerprint("", self.answered) if self.answered else ""
         failure.path = place.path if place.path != self.program.path else ""
         failure.round = ", ".join(f"{name}={value}" for name, value in self.bound.items())
         self.result.failures.append(failure)
@@ -325,7 +335,10 @@ class ScriptRun:
 
     def environment(self, name: str) -> str | None:
         """A variable of the environment, for dialects that let files read it."""
-        return os.environ.get(name)
+        value = os.environ.get(name)
+        known = "" if value is None else digest_of(value.encode())
+        self.result.reads[f"{ENVIRONMENT}{name}"] = known
+        return value
 
     def _look(self) -> None:
         """Raises Ended when the run is over."""

@@ -32,6 +32,7 @@ from refute.oracles.sqllogictest.extended.substitution import NotSubstituted, su
 from refute.verifiers.sql.conform_file import Run
 from refute.verifiers.sql.conform_script import ScriptRun, records_of
 from refute.verifiers.sql.conform_script_system import Shell
+from refute.verifiers.sql.conform_task import ENVIRONMENT
 
 SUBSTITUTION = "substitution"  # the type of an error that is the file's and not the engine's
 ALIASES = {"postgresql": ("postgres",), "mariadb": ("mysql",)}
@@ -138,6 +139,7 @@ class RsRun(ScriptRun):
 
     def _system(self, record: System) -> Mismatch | None:
         """Run a command of the shell and judge it."""
+        self.result.reads[ENVIRONMENT] = "what a command finds"
         command = record.command
         if self.substitutes:  # the shell knows the environment's variables itself
             for name in _SPECIAL.findall(command):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from refute.verifiers.sql.conform_run import Choice
 
 STDIN = "-"  # a path that stands for standard input
+ENVIRONMENT = "$"  # before a variable's name among what a file read; alone: what may be anything
 LARGEST = 64 * 2**20  # bytes of one file
 
 Stop = Callable[[], bool]
