@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,7 +38,8 @@ class Engine:
                 yield self._database.answer(turned)
 
     def answer_on(self, connection: str, sql: str, timeout_s: float | None = None) -> Any:
-        raise NotImplementedError
+        [answer] = self.answers([sql])
+        return answer
 
     def reconnect(self, connection: str) -> None:
         raise NotImplementedError
@@ -196,6 +198,33 @@ def test_a_difference_that_is_expected_has_consequences_too() -> None:
     failure.follows, result.differences, result.inexpressible = 0, {}, {"construct": [1]}
     conform_followed.mark(Run(Engine(refusing("x")), "sqlite"), result, text.encode())
     assert failure.follows == 1
+
+
+def test_files_in_an_extended_dialect(tmp_path: Path) -> None:
+    """A failure in an included file has no line in this one."""
+    (tmp_path / "made.slt").write_text("statement ok\nCREATE TABLE u(a INTEGER)\n")
+    text = (
+        "statement ok\nCREATE TABLE t(a INTEGER, b TEXT)\n\n"
+        "statement ok\nINSERT INTO t VALUES (1, 'x y')\n\n"
+        "query IT\nSELECT a, b FROM t\n----\n1 x y\n\n"
+        "include made.slt\n\nquery I\nSELECT a FROM u\n----\n\nquery I\nSELECT 4\n----\n5\n"
+    )
+    path = str(tmp_path / "f.slt")
+    for word, lines in (("CREATE", [(0, 0), (1, 0), (1, 0)]), ("INSERT", [(0, 0), (4, 0)])):
+        run = Run(Engine(refusing(word, message="syntax")), "sqlite", dialect="rs")
+        result = run_file(run, path, text.encode(), confirm=100)
+        failures = [f for f in result.failures if not f.path]
+        found = [(f.follows, f.may_follow) for f in failures]
+        assert found[: len(lines)] == lines, word
+        assert found[-1] == (0, 0)
+        assert len(result.failures) == (6 if word == "CREATE" else 3)
+
+
+def test_a_statement_that_had_to_fail_and_could_not() -> None:
+    insert = "INSERT INTO t VALUES (1)"
+    text = written(CREATE, insert) + f"\nstatement error\n{insert} -- again\n"
+    found = marks(text, lambda sql: ValueError("no") if sql == insert else sql)
+    assert found == [(insert, "", ""), (f"{insert} -- again", insert, "")]
 
 
 def test_what_was_made_from_a_table_is_touched_with_it() -> None:

@@ -202,14 +202,14 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
     _doubt_last(result, data)
     if result.failures and not result.cut and confirm:
         _confirm(run, result, data, result.failures[:confirm])
-    if _leaves_effects(result):
+    if leaves_effects(result):
         importlib.import_module("refute.verifiers.sql.conform_followed").mark(run, result, data)
     result.unstable = result.unstable or run.engine.unstable
     result.wall_s = time.monotonic() - started
     return result
 
 
-def _leaves_effects(result: FileResult) -> bool:
+def leaves_effects(result: FileResult) -> bool:
     """Whether a failure may follow from a statement that did not do what the file says."""
     if not result.failures:
         return False

@@ -50,12 +50,14 @@ _OTHER = re.compile(r"syntax|parse|not supported|unsupported|not implemented", r
 class Step:
     """A statement that the file runs. types: of its columns, "" for none.
 
-    failed: kind of its failure, "" when it passed. got, answer: as of the failure.
+    path: of the file that it stands in, if that is an included one. failed: kind of its failure, ""
+    when it passed. got, answer: as of the failure.
     """
 
     line: int
     sql: str
     types: str = ""
+    path: str = ""
     failed: str = ""
     got: str = ""
     answer: str = ""
@@ -123,12 +125,12 @@ class _Experiment:
         named = [root for root in self._roots if self._tables.may_matter(root, step.sql)]
         shown, cleared = self._shown(at, step, named) if named else (-1, False)
         if shown >= 0:
-            step.follows = self._steps[shown].line
+            step.follows = self._line(shown, step)
         else:
             suspects = [s for s in self._suspects if not (cleared and s in self._roots)]
             near = [s for s in suspects if self._tables.share_a_name(s, step.sql)]
             if near:
-                step.may_follow = self._steps[near[0]].line
+                step.may_follow = self._line(near[0], step)
         if not step.writes:
             return
         self._suspects.append(at)
@@ -136,6 +138,11 @@ class _Experiment:
             self._roots.append(at)
             for branch in (self._bare, *self._needed.values()):
                 branch.leave_out(at)
+
+    def _line(self, at: int, step: Step) -> int:
+        """The line of another step; 0 if that one is in another file, where it would mislead."""
+        other = self._steps[at]
+        return other.line if other.path == step.path else 0
 
     def _shown(self, at: int, step: Step, named: Sequence[int]) -> tuple[int, bool]:
         """The earlier statement without which SQLite gives the engine's answer; -1 for none.
@@ -146,6 +153,8 @@ class _Experiment:
         bare = self._bare.answer(at)
         if whole is None or bare is None or "unfit" in (whole[0], bare[0]):
             return -1, False
+        if whole[0] == "error" and step.failed != "no error":
+            return -1, False  # SQLite does not share what the file expects
         if _alike(step, whole, bare):
             return -1, True
         if _is(step, whole) or not _is(step, bare):

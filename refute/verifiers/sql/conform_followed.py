@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from refute.oracles.sqllogictest.extended.program import Place
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord, read
 from refute.verifiers.sql.conform_chosen import Narrowed
 from refute.verifiers.sql.conform_file import FileResult, Run, Runnable, selected
@@ -30,6 +31,33 @@ def mark(run: Run, result: FileResult, data: bytes) -> None:
     for line, failure in failures.items():
         if line in steps:
             failure.follows, failure.may_follow = steps[line].follows, steps[line].may_follow
+
+
+def mark_script(
+    result: FileResult, trace: Sequence[tuple[int, Place, str]], numbers: Sequence[int]
+) -> None:
+    """As `mark`, for a file in an extended dialect.
+
+    trace: number, place and text of what was run. numbers: of the failures. Lines are told within
+    one file, so what follows from a statement of another one stays unmarked.
+    """
+    excused = set(chain.from_iterable(result.inexpressible.values()))
+    failed = dict(zip(numbers, result.failures, strict=False))
+    steps: list[Step] = []
+    last: dict[int, int] = {}  # number of a record → its last try
+    for number, place, sql in trace:
+        last[number] = len(steps)
+        kind = "error" if place.line in excused else ""
+        steps.append(Step(place.line, sql, path=place.path, failed=kind))
+    for number, failure in failed.items():
+        if number in last:
+            step = steps[last[number]]
+            step.failed, step.got, step.answer = failure.kind, failure.got, failure.answer
+    follow(steps)
+    for number, failure in failed.items():
+        if number in last:
+            step = steps[last[number]]
+            failure.follows, failure.may_follow = step.follows, step.may_follow
 
 
 def _note_excused(
