@@ -89,7 +89,7 @@ def compare(
         else:
             differences.append(f"{line} {file['error'] or file['lost']}".rstrip())
     if left:
-        notes.append(f"{len(left)} files of the counts were not run, such as {min(left)}")
+        notes.append(f"not run, and in the counts: {len(left)}, such as {min(left)}")
     return differences, notes
 
 

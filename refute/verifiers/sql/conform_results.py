@@ -58,7 +58,8 @@ class Results:
             self._release(self._next)
             self._next += 1
         if self._failed >= self._most and not self._run.stopped:
-            self._run.stopped = f"stopped after {self._failed:,} failed records"
+            records = "1 failed record" if self._failed == 1 else f"{self._failed:,} failed records"
+            self._run.stopped = f"stopped after {records}"
         return not self._run.stopped
 
     def release_all(self) -> None:
