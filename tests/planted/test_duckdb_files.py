@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_what_is_not_there_leaves_the_rest_out_and_passes_nothing(
         ("query I\nSELECT 'a'\n----\n<REGEX>:(\n", "regular expression"),
         ("query I\nSELECT 'a'\n----\n<FILE>:nowhere.csv\n", "nowhere.csv cannot be read"),
         ("statement ok\nSELECT '{BUILD_DIRECTORY}'\n", "DuckDB's build is not here"),
-        ("unzip x.gz\n", "the engine's worker has no files"),
+        ("unzip x.gz\n", "x.gz cannot be unpacked"),
         (
             "concurrentloop i 0 2\n\nstatement ok con1\nSELECT 1\n\nendloop\n",
             "a named connection in a concurrent loop",
@@ -87,6 +88,36 @@ def test_what_cannot_be_done_is_an_error_with_its_place(run: Run, text: str, pro
     found = result(run, text)
     assert problem in found.error
     assert re.match(r"f\.test:\d+: |\{", found.error)
+
+
+def test_files_that_the_sql_names_are_there_and_no_tests(run: Run, tmp_path: Path) -> None:
+    data = tmp_path / "data" / "csv"
+    data.mkdir(parents=True)
+    (data / "one.csv").write_text("a\n1\n", encoding="utf-8")
+    (data / "two.csv").write_text("a\n2\n", encoding="utf-8")
+    (data / "answers.csv").write_text("a|b\n1|\n", encoding="utf-8")
+    (tmp_path / "data" / "zipped.csv.gz").write_bytes(gzip.compress(b"a\n3\n"))
+    path = tmp_path / "test" / "f.test"
+    path.parent.mkdir()
+    text = (
+        "# name: test/f.test\n# group: [test]\n\n"
+        "query I\nSELECT * FROM read_csv('data/csv/one.csv')\n----\n1\n\n"
+        "foreach n one two\n\nquery I\n"
+        "SELECT count(*) FROM read_csv('{DATA_DIR}/csv/{n}.csv')\n----\n1\n\nendloop\n\n"
+        "unzip data/zipped.csv.gz\n\n"
+        "query I\nSELECT * FROM read_csv('{TEST_DIR}/zipped.csv')\n----\n3\n\n"
+        "query II\nSELECT 1, NULL\n----\n<FILE>:data/csv/answers.csv\n\n"
+        "query II\nSELECT 1, 2\n----\n<FILE>:data/csv/answers.csv\n\n"
+        "statement ok\nATTACH 'here.db'\n\n"
+        "query I\nSELECT count(*) FROM glob('test/*')\n----\n0\n\n"
+        "query I\nSELECT count(*) FROM read_text('test/f.test')\n----\n0\n"
+    )
+    path.write_text(text, encoding="utf-8")
+    found = result(run, text, path=str(path))
+    assert [(f.expected, f.got) for f in found.failures] == [
+        ("2 values: … NULL", "2 values: … 2"),
+    ]
+    assert (found.run, found.error) == (9, "")
 
 
 def test_a_database_that_cannot_be_opened_fails_at_its_line(run: Run) -> None:

@@ -22,6 +22,7 @@ from refute.oracles.sqllogictest.extended.program import (
     Statement,
     Succeeds,
 )
+from refute.oracles.sqllogictest.layout import headed
 
 
 def program(text: str, path: str = "f.test") -> tuple[Node, ...]:
@@ -219,3 +220,17 @@ def test_signs_are_lines_of_this_dialect_alone() -> None:
         (8, "loop"),
     ]
     assert signs(b"control sortmode rowsort\n\nquery I\nSELECT 1\n----\n1\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# name: test/a.test\n# description: b\n# group: [c]\n\nstatement ok\nX\n", 1),
+        ("\n# License\n# name: test/a.test\n# group: [c]\n", 3),
+        ("# name: test/a.test\n\nstatement ok\nX\n", 0),
+        ("statement ok\nX\n\n# name: a\n# group: [c]\n", 0),
+        ("# group: [c]\n# name: test/a.test\n", 0),
+    ],
+)
+def test_the_header_of_duckdbs_files_is_theirs_alone(text: str, line: int) -> None:
+    assert headed(text.encode()) == line

@@ -2,10 +2,12 @@
 
 The files of DuckDB's own suite compare texts: `2020-01-01 00:00:00`, `[1, NULL]`, `{'a': 1}`.
 Python's objects are not those values (an interval's months become days, a TIMESTAMP_NS loses its
-nanoseconds), so a statement is run as it stands, its result is kept by DuckDB in DuckDB's types,
-and only then every column of that finished result is cast to VARCHAR. `sql(…, params=[])` of
-Python's package does the first: with `params` a SELECT is executed at once and materialised,
-without it would become part of the statement that casts.
+nanoseconds), so a statement is run as it stands, its result stays with DuckDB in DuckDB's types,
+and only then every column of that finished result is cast to VARCHAR. Python's package of DuckDB 2
+does both for its own relations (`materialize`): a connection submits a statement and registers the
+rows as a source. They are asked for by these names, for `sql` only binds a SELECT, would make it
+part of the statement that casts, and leaves out where an error is. Where a connection has them not,
+as before DuckDB 2, `sql(…, params=[])` runs a statement at once and keeps its rows.
 
 That is for real connections of the package. What wraps them may change results in `execute` or
 `fetchall`, so a wrapper is asked through those, and the values it hands over are put back into
@@ -18,8 +20,10 @@ its values are texts or None. All of it runs where the engine lives and decides 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import importlib
 import json
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,10 +40,11 @@ CONFIG = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "wal_autocheckpoint": "0KB",
+    "python_enable_replacements": "false",  # a table's name must not mean a Python variable
 }
 """As DuckDB's own runner opens a database for a test (test/helpers/test_helpers.cpp)."""
 
-_NO_SCAN = "SET python_enable_replacements=false"  # a table's name must not mean a Python variable
+_NO_SCAN = "SET python_enable_replacements=false"
 _SETTINGS = "SELECT name, value FROM duckdb_settings()"
 _NOT_KEPT = frozenset(("access_mode", "temp_directory", "secret_directory"))
 _import, _BaseException = importlib.import_module, BaseException
@@ -85,8 +90,18 @@ class Texts(Session):
         self._connections[connection] = self._cursor(connection.rpartition(":")[0])
 
     def directory(self, path: str) -> None:
-        """Make the directory for the files of a test."""
-        Path(path).mkdir(parents=True, exist_ok=True)
+        """Make the directory for the files of a test, and work in one beside it.
+
+        That one can be written to, and shows the files that the worker has.
+        """
+        given = Path.cwd()
+        work = Path(f"{path}.work")
+        for made in (Path(path), work):
+            made.mkdir(parents=True, exist_ok=True)
+        for entry in given.iterdir():
+            with contextlib.suppress(OSError):
+                (work / entry.name).symlink_to(entry)
+        os.chdir(work)
 
     def load(self, order: str) -> bytes:
         """Go on in another database. order: JSON of path, whether only to read, and version."""
@@ -116,6 +131,15 @@ class Texts(Session):
                     quoted = value.replace("'", "''")
                     self._connections[""].execute(f"SET {name}='{quoted}'")
         return answer
+
+    def unzip(self, order: str) -> bytes:
+        """Unpack a gzip file. order: JSON of its path and the other one's."""
+        source, target = json.loads(order)
+        try:
+            Path(target).write_bytes(gzip.decompress(Path(source).read_bytes()))
+        except (OSError, EOFError) as error:
+            return self._message([self.refused(error)])
+        return self._message([["done"]])
 
     def extension(self, name: str) -> bytes:
         """Load an extension, also after each later opening of a database."""
@@ -168,7 +192,8 @@ class Texts(Session):
         if not self._real(root):
             return root
         made = root.cursor()
-        made.execute(_NO_SCAN)
+        with contextlib.suppress(_BaseException):  # the configuration may be locked
+            made.execute(_NO_SCAN)
         return made
 
     def _opened(self, database: str) -> Any:
@@ -249,16 +274,37 @@ def _texts(connection: Any, sql: str) -> list[Any]:
     """The answer of a real connection: of the first statement with a result, else of the last."""
     found: list[Any] = ["done"]
     known = False
-    for statement in connection.extract_statements(sql):
-        relation = connection.sql(statement, params=[])
-        if relation is None or known:
-            continue
-        names, types = list(relation.columns), [str(kind) for kind in relation.types]
-        known = names not in (["Count"], ["Success"])
-        casts = ", ".join(f"CAST(#{at} AS VARCHAR)" for at in range(1, len(names) + 1))
-        rows = [list(row) for row in relation.project(casts).fetchall()]
-        found = ["rows", names, rows, types]
+    statements = connection.extract_statements(sql)
+    for statement in statements:
+        whole = sql if len(statements) == 1 else statement.query
+        names, types, rows = _run(connection, statement, whole)
+        if not known:
+            known = names not in (["Count"], ["Success"])
+            found = ["rows", names, rows, types]
     return found
+
+
+def _run(connection: Any, statement: Any, sql: str) -> tuple[list[str], list[str], list[Any]]:
+    """Run one statement: names and types of its columns, and its rows as texts."""
+    if hasattr(connection, "_submit") and hasattr(connection, "_register_collection"):
+        result = connection._submit(sql)
+        described = list(result.description)
+        held = connection._register_collection(result)
+        casts = _casts(len(described))
+        cast = connection._submit(f'SELECT {casts} FROM "{held.name}"')
+        types = [str(column[1]) for column in described]
+        return [str(column[0]) for column in described], types, list(cast.fetchall())
+    relation = connection.sql(statement, params=[])
+    if relation is None:
+        return ["Success"], ["BOOLEAN"], []
+    if hasattr(relation, "materialize"):
+        relation = relation.materialize()
+    names, types = list(relation.columns), [str(kind) for kind in relation.types]
+    return names, types, list(relation.project(_casts(len(names))).fetchall())
+
+
+def _casts(columns: int) -> str:
+    return ", ".join(f"CAST(#{at} AS VARCHAR)" for at in range(1, columns + 1))
 
 
 def _short(answer: list[Any]) -> list[Any]:

@@ -13,8 +13,13 @@ from collections.abc import Iterable, Iterator
 
 from refute.oracles.sqllogictest.reader import QueryRecord, Record, refuse
 
+OTHER_LAYOUT = "this result is none of SQLite's dialect"
+
 _DOUBTFUL = re.compile(
     rb"\n----\r?\n(?:(?!\d+ values hashing)[^\n ]+[ \t]+[^\s]|-?\d+\.(?!\d{3}\r?\n))"
+)
+_HEADED = re.compile(
+    rb"(?:#[^\n]*\n|\r?\n)*?(# name:) [^\n]+\n(?:#[^\n]*\n|\r?\n)*?# group: \[[^\n]+\]\r?\n"
 )
 _REAL = re.compile(r"-?\d+\.\d{3}|NULL|-?Inf|NaN")
 _INTEGER = re.compile(r"-?\d+|NULL")
@@ -25,13 +30,21 @@ def may_be_other(data: bytes) -> bool:
     return _DOUBTFUL.search(data) is not None
 
 
+def headed(data: bytes) -> int:
+    """The line with the file's name in the header that DuckDB's files begin with, else 0."""
+    match = _HEADED.match(data)
+    return data.count(b"\n", 0, match.start(1)) + 1 if match else 0
+
+
 def refuse_other(data: bytes, path: str, known: Iterable[tuple[Record, bool]]) -> None:
     """Raise UnreadableInput for a file that is not in SQLite's dialect, by its layout.
 
     known: its records, each with whether it is run.
     """
+    if line := headed(data):
+        refuse(path, line, "this header is that of DuckDB's files")
     if may_be_other(data) and (line := other_layout(record for record, _ in known)):
-        refuse(path, line, "this result is none of SQLite's dialect")
+        refuse(path, line, OTHER_LAYOUT)
 
 
 def other_layout(records: Iterable[Record]) -> int:

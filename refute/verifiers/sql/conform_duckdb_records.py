@@ -23,6 +23,7 @@ from refute.oracles.sqllogictest.extended.duckdb import root_of
 from refute.oracles.sqllogictest.extended.duckdb_nodes import SKIPPED, Comparison, comparison
 from refute.oracles.sqllogictest.extended.program import (
     Either,
+    Node,
     Place,
     Program,
     Query,
@@ -32,10 +33,12 @@ from refute.oracles.sqllogictest.extended.program import (
     Succeeds,
 )
 from refute.oracles.sqllogictest.reader import Conditions
+from refute.verifiers.sql.conform_duckdb_data import data_files
 from refute.verifiers.sql.conform_duckdb_worker import TextWorker
 from refute.verifiers.sql.conform_engine import Engine
 from refute.verifiers.sql.conform_file import FileResult, Run
 from refute.verifiers.sql.conform_script import Ended, ScriptRun
+from refute.verifiers.sql.conform_task import digest_of
 from refute.verifiers.sql.conform_worker import InWorker
 
 _NAMED = re.compile(r"\{|__")  # what could stand for something else is in a text with one of these
@@ -47,12 +50,12 @@ class Records(ScriptRun):
     def __init__(self, run: Run, program: Program, hash_seed: int) -> None:
         super().__init__(run, program, hash_seed)
         self.texts: TextWorker | None = None
-        self.engine = self._with_texts(run.engine)
         self.ignored: tuple[str, ...] = ()
         self.always_fail: tuple[str, ...] = match.ALWAYS_FAIL
         self.folder = ""  # of the test, where the engine sees it
         self.serial = 0
         self.root = _root(program.path)
+        self.engine = self._with_texts(run.engine)
 
     def all(self, until: float = float("inf")) -> FileResult:
         """As for any dialect; the engine with texts is closed again."""
@@ -64,12 +67,31 @@ class Records(ScriptRun):
                 self.texts.close()
                 self.run.engine.unstable = self.run.engine.unstable or self.texts.unstable
             if self.folder:  # where no file system of its own could be given to the worker
-                shutil.rmtree(self.folder, ignore_errors=True)
+                for folder in (self.folder, f"{self.folder}.work"):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def nodes(self, nodes: Sequence[Node]) -> None:
+        """As for any dialect, once the engine has a place to work in."""
+        if self.texts is not None:
+            self.test_folder()
+        super().nodes(nodes)
 
     def _with_texts(self, engine: Engine) -> Engine:
         """The engine, answering with texts if it runs in a worker."""
-        self.texts = TextWorker.of(engine) if isinstance(engine, InWorker) else None
+        if isinstance(engine, InWorker):
+            self.texts = TextWorker.of(engine, self.root, self._data)
         return engine if self.texts is None else self.texts
+
+    def _data(self) -> tuple[str, ...]:
+        """The files that the SQL of this file names."""
+        found = data_files(self.root, self.program.nodes, _without_folder)
+        for path in (Path(self.root, name) for name in found):
+            self.result.reads[str(path)] = digest_of(path.read_bytes())
+        return found
+
+    def working_folder(self) -> str:
+        """The root, as the engine sees it: it is the current directory of a worker."""
+        return self.root if self.texts is None else "."
 
     # Records.
 
@@ -205,6 +227,13 @@ class Records(ScriptRun):
         raise Ended
 
 
+def _without_folder(text: str) -> str:
+    """A path with the root left out, and the data's folder as it lies there."""
+    for name in ("__WORKING_DIRECTORY__/", "{WORKING_DIRECTORY}/", "{WORKING_DIR}/"):
+        text = text.replace(name, "")
+    return text.replace("{DATA_DIR}", "data")
+
+
 def _root(path: str) -> str:
     """The folder that paths in the file start from."""
     with contextlib.suppress(OSError):
@@ -217,10 +246,10 @@ _BUILT_IN: dict[str, Callable[[Records], str]] = {
     "__TEST_DIR__": Records.test_folder,
     "{TEST_DIR}": Records.test_folder,
     "{TEMP_DIR}": Records.test_folder,
-    "__WORKING_DIRECTORY__": lambda run: run.root,
-    "{WORKING_DIRECTORY}": lambda run: run.root,
-    "{WORKING_DIR}": lambda run: run.root,
-    "{DATA_DIR}": lambda run: f"{run.root}/data",
+    "__WORKING_DIRECTORY__": Records.working_folder,
+    "{WORKING_DIRECTORY}": Records.working_folder,
+    "{WORKING_DIR}": Records.working_folder,
+    "{DATA_DIR}": lambda run: f"{run.working_folder()}/data".removeprefix("./"),
     "{TEST_NAME}": Records.name_of_test,
     "{BASE_TEST_NAME}": lambda run: run.name_of_test().replace("/", "_"),
     "{TEST_NAME__NO_SLASH}": lambda run: run.name_of_test().replace("/", "_"),

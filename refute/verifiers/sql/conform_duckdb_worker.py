@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from refute.sandbox import Limits, open_worker
 from refute.verifiers.sql.conform_packed import unpacked
+from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, START_S, InWorker, Step, ended
 from refute.verifiers.sql.conform_worker import SESSION as MADE
-from refute.verifiers.sql.conform_worker import START_S, InWorker, Step, ended
 
 SESSION = "refute.oracles.sql.duckdb_session:Texts"
 FACTORIES = {"duckdb": ("duckdb:connect",)}
 """Engine by name → the function that makes its connections."""
+LIMITS = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY, processes=64, file_size=128 * 2**20)
 
 
 class TextWorker(InWorker):
     """An engine in a worker whose answers are texts with types; see its session."""
 
     @classmethod
-    def of(cls, engine: InWorker) -> TextWorker | None:
-        """The engine that this one is, with the other session; None for what is no factory."""
+    def of(
+        cls, engine: InWorker, root: str, data: Callable[[], tuple[str, ...]]
+    ) -> TextWorker | None:
+        """The engine that this one is, with the other session; None for what is no factory.
+
+        data: files below the root, which an engine sees whose own code is in no tree.
+        """
         made = engine._session_of == MADE
         given = engine._given if made else FACTORIES.get(engine.name)
         if given is None:
             return None
-        return cls(engine.open_worker, engine.name, engine.timeout_s, SESSION, given)
+        if made:
+            return cls(engine.open_worker, engine.name, engine.timeout_s, SESSION, given)
+        files = data()
+        return cls(
+            lambda seed: open_worker(Path(root), files, (), LIMITS, hash_seed=seed),
+            engine.name,
+            engine.timeout_s,
+            SESSION,
+            given,
+        )
 
     def directory(self, path: str) -> None:
         """Make a directory where the engine sees it."""
@@ -40,6 +57,10 @@ class TextWorker(InWorker):
         """Open the same database again; "done" or an error. Raises EngineCannot."""
         self._check("restart")
         return self._said("reopen", "extensions" if extensions else "")
+
+    def unzip(self, source: str, target: str) -> Sequence[Any]:
+        """Unpack a file that the engine sees; "done" or an error."""
+        return self._said("unzip", json.dumps([source, target]))
 
     def extension(self, name: str) -> Sequence[Any]:
         """Load an extension, now and whenever a database is opened."""
