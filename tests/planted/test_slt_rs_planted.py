@@ -292,6 +292,53 @@ def test_a_retry_ends_with_the_first_success_and_else_fails(attempts: int, passe
     assert result.run == 1
 
 
+class PerConnection(Played):
+    """An engine that counts the statements of each connection."""
+
+    def start(self, hash_seed: int) -> None:
+        """Forget."""
+        self.counts: dict[str, int] = {}
+
+    def answer_on(self, connection: str, sql: str, timeout_s: float | None = None) -> Sequence[Any]:
+        """How many there were on the connection."""
+        self.counts[connection] = self.counts.get(connection, 0) + 1
+        return ["rows", ["n"], [[self.counts[connection]]]]
+
+
+def test_a_connection_is_for_one_record_and_known_by_its_letters() -> None:
+    names = ("", "a", "default", "A", "a", "")
+    counts = (1, 1, 2, 1, 2, 3)
+    records = [
+        f"{f'connection {name}' if name else '# none'}\nquery I\nX\n----\n{count}\n"
+        for name, count in zip(names, counts, strict=True)
+    ]
+    run = Run(PerConnection(counter), "pony", dialect="rs")
+    result = run_file(run, "f.slt", "\n".join(records).encode(), CONFIRM)
+    assert (result.run, result.failures) == (6, [])
+    wrong = "\n".join(records).replace("connection A", "connection a").encode()
+    assert [f.got for f in run_file(run, "f.slt", wrong, CONFIRM).failures] == [
+        "1 line: 2",
+        "1 line: 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "skipped"),
+    [
+        ("postgresql", (), 0),
+        ("mysql", (), 1),
+        ("mysql", ("Postgres",), 0),
+        ("postgres", (), 0),
+    ],
+)
+def test_conditions_know_usual_names_and_labels(
+    name: str, labels: tuple[str, ...], skipped: int
+) -> None:
+    run = Run(Played(counter), name, dialect="rs", rules=Rules(labels))
+    result = run_file(run, "f.slt", b"onlyif postgres\nstatement ok\nX\n", CONFIRM)
+    assert (result.run, result.skipped) == (1 - skipped, skipped)
+
+
 def test_what_failed_and_then_passes_is_unstable_and_not_confirmed() -> None:
     times = iter([2, 1])
     result, engine = played(

@@ -28,7 +28,7 @@ from refute.oracles.sqllogictest.extended.program import (
     System,
 )
 from refute.oracles.sqllogictest.extended.rs import read
-from refute.oracles.sqllogictest.layout import may_be_other, other_layout
+from refute.oracles.sqllogictest.layout import OTHER_LAYOUT, may_be_other, other_layout
 from refute.oracles.sqllogictest.reader import read as read_sqlite
 
 
@@ -46,8 +46,10 @@ NODES: list[tuple[str, Any]] = [
     ("statement ok\r\nX\r\n\r\n", Statement(AT, sql="X")),
     ("statement ok\nX\n# no comment\n", Statement(AT, sql="X\n# no comment")),
     ("statement ok\nX\n \nY\n", Statement(AT, sql="X\n \nY")),
+    ("statement error\nX;", Statement(AT, sql="X;", expects=Fails())),
+    ("query I;$\nX\n----\n", Query(AT, sql="X", types="I;$", expects=Returns(()))),
     ("statement count 3\nX", Statement(AT, sql="X", expects=Succeeds(3))),
-    ("statement error\nX", Statement(AT, sql="X", expects=Fails())),
+    ("statement error\nX\n", Statement(AT, sql="X", expects=Fails())),
     ("statement error a  b\nX", Statement(AT, sql="X", expects=Fails(pattern="a b"))),
     ("statement error (42P01)\nX", Statement(AT, sql="X", expects=Fails(state="42P01"))),
     ("statement error (42p01)\nX", Statement(AT, sql="X", expects=Fails(pattern="(42p01)"))),
@@ -137,13 +139,13 @@ REFUSED: list[tuple[str, int, str]] = [
     ("statement error (42P01)\nX\n----\nb\n", 3, "an error is expected twice"),
     ("statement ok\nX\n----\n1\n", 3, "a statement has no results"),
     ("statement ok\n", 1, "cut off"),
+    ("query I\n1\n\nstatement error\nX", 4, "may end within this statement"),
     ("statement ok\n\n\n", 1, "cut off"),
     ("statement ok\nX\nstatement ok\nY\n", 3, "no empty line before it"),
     ("statement ok\n\nstatement ok\nY\n", 3, "no empty line before it"),
     ("query I\nX\n----\n1\nquery II rowsort\nY\n----\n", 5, "no empty line before it"),
     ("query error\nX\n----\nb\n\nstatement ok\nY\n", 6, "no empty line before it"),
     ("query rowsort\nX\n", 1, "column types are missing"),
-    ("query I; nosort\nX\n", 1, "column types 'I;'"),
     ("query a:I,b\nX\n", 1, "column types 'a:I,b'"),
     ("query I rowsrot sort\nX\n", 1, "'sort' is not understood"),
     ("query I rawsort\nX\n", 1, "unknown sort method 'rawsort'"),
@@ -254,7 +256,7 @@ def detected(text: str) -> str:
     except UnreadableInput as error:
         return dialects.detected(data, "f.slt", error).dialect
     if may_be_other(data) and other_layout(known):
-        return dialects.detected(data, "f.slt", UnreadableInput("rows")).dialect
+        return dialects.detected(data, "f.slt", UnreadableInput("rows", value=OTHER_LAYOUT)).dialect
     return "sqlite"
 
 
@@ -282,6 +284,27 @@ def test_what_several_dialects_can_read_is_asked_for() -> None:
     with pytest.raises(UnreadableInput, match=r"f.slt:1: this could be .* rs or duckdb") as caught:
         detected("query I\nX\n----\na 6 NULL\nb 4 NULL\n")
     assert "--dialect rs" in caught.value.possible
+
+
+SLIPS = [
+    ("query I rowsrt\nX\n----\n1\n", "unknown sort method 'rowsrt'"),
+    ("query I\nX\n----\n1 values hashing to 0123\n", "is not a whole hash"),
+    ("query II\nX\n----\n1\n2\n3\n", "the file ends with 3 values, in rows of 2"),
+    ("query I\nX\n---- \n1\n\nstatement ok\nX\n", "a line of dashes"),
+    ("statement ok\nCREATE TABLE t(a", "the file may end within this statement"),
+]
+
+
+@pytest.mark.parametrize(("text", "problem"), SLIPS, ids=[problem for _, problem in SLIPS])
+def test_a_slip_does_not_make_a_file_one_of_another_dialect(text: str, problem: str) -> None:
+    with pytest.raises(UnreadableInput) as caught:
+        detected(f"query II\nX\n----\n1\n2\n\n{text}")
+    assert problem in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["sleep 1s\n", "query B\nX\n----\nt\n", "query\nX\n----\n"])
+def test_lines_that_sqlites_dialect_has_not_are_enough(text: str) -> None:
+    assert detected(f"statement ok\nX\n\n{text}") == "rs"
 
 
 def test_what_no_dialect_can_read_is_refused_as_the_one_it_seems_to_be() -> None:

@@ -61,13 +61,19 @@ class Lines:
         self.path = path
         self.at = self.began = 0
         self.lines = text.split("\n")
-        if self.lines[-1] == "":
+        self._ended = self.lines[-1] == ""
+        if self._ended:
             self.lines.pop()  # behind the last line end there is no line
 
     @property
     def over(self) -> bool:
         """Whether no line is left."""
         return self.at >= len(self.lines)
+
+    @property
+    def cut(self) -> bool:
+        """Whether no line is left, and the last one has no line end."""
+        return self.over and not self._ended
 
     def next(self) -> str:
         """The next line."""
