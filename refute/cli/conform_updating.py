@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 
-from refute.errors import UnreadableInput
+from refute.errors import RefuteError, UnreadableInput
+from refute.oracles.sqllogictest.extended.dialects import READERS
 from refute.report.visible import visible
-from refute.verifiers.sql.conform_engine import Engine, EngineLost
+from refute.verifiers.sql.conform_engine import Engine, EngineCannot, EngineLost
 from refute.verifiers.sql.conform_file import FileResult, Run
 from refute.verifiers.sql.conform_replace import replace_file
 from refute.verifiers.sql.conform_run import Choice, ConformRun
@@ -47,14 +49,15 @@ def _may_change(file: FileResult) -> bool:
 def _update(
     choice: Choice, engine: Engine, report: UpdateReport, file: FileResult, say: Say, dry: bool
 ) -> None:
-    run = Run(engine, choice.name, dialect=choice.dialect, rules=choice.rules)
+    run = Run(
+        engine, choice.name, dialect=choice.dialect, rules=choice.rules, excuses=choice.excuses()
+    )
     try:
-        done = update(run, file, read_file(file.path))
+        done = _updated(run, file, read_file(file.path))
         if done.lines and not dry:
             replace_file(file.path, done.data, done.before)
-    except (EngineLost, UnreadableInput, OSError) as error:
-        extended = isinstance(error, UnreadableInput)  # it was run, so it is in another dialect
-        why = "it is in an extended dialect" if extended else str(error)
+    except (EngineLost, EngineCannot, UnreadableInput, OSError) as error:
+        why = error.message if isinstance(error, RefuteError) else str(error)
         report.left.append(f"{file.path}: {why}")
         say(visible(f"{file.path}: not updated: {why}") + "\n")
         return
@@ -65,6 +68,19 @@ def _update(
             for failure in file.failures:
                 failure.updated = not failure.path and failure.line in done.lines
     say(_told(done, dry))
+
+
+def _updated(run: Run, file: FileResult, data: bytes) -> Updated:
+    """New text for the file, in whichever dialect it is."""
+    refused = UnreadableInput("it is in an extended dialect")
+    if run.dialect not in READERS:
+        try:
+            return update(run, file, data)
+        except UnreadableInput as error:
+            refused = error
+    module = importlib.import_module("refute.verifiers.sql.conform_update_script")
+    made: Updated = module.update_script(run, file, data, refused)
+    return made
 
 
 def _told(done: Updated, dry: bool) -> str:

@@ -184,6 +184,99 @@ def test_the_rest_of_a_file_is_updated_beside_what_cannot(here: Path) -> None:
     assert (here / "a.test").read_text() == f"{right}\n{bad}\n{right}"
 
 
+RS = """\
+control sortmode rowsort
+
+statement ok
+CREATE TABLE t(a INTEGER, b TEXT)
+
+statement error
+INSERT INTO t VALUES (2, 'x y'), (1, NULL)
+
+query IT
+SELECT a, b FROM t
+----
+1 NULL
+3 x y
+
+query I valuesort
+SELECT a FROM t
+
+----
+
+query T
+SELECT '$HOME'
+----
+<slt:ignore> x
+
+query I
+SELECT a FROM nothing
+----
+1
+
+statement error no such column
+INSERT INTO nothing VALUES (1)
+"""
+RS_RIGHT = RS.replace("statement error\n", "statement ok\n").replace("3 x y", "2 x y")
+
+
+def test_files_of_sqllogictest_rs(here: Path) -> None:
+    text = RS.replace("FROM t\n\n----", "FROM t\n----")
+    (here / "a.slt").write_text(text)
+    made = document("a.slt", "--dialect", "rs", "--update")
+    right = RS_RIGHT.replace("FROM t\n\n----", "FROM t\n----\n1\n2")
+    assert (here / "a.slt").read_text() == right
+    assert made["update"]["updated"] == {"a.slt": [6, 9, 15]}
+    assert [text.partition(": ")[2] for text in made["update"]["left"]] == [
+        "what it expects is more than a text",
+        "a query that fails is for a person to expect",
+        "what it expects is more than success or failure",
+    ]
+    assert document("a.slt", "--dialect", "rs", "--update")["update"]["updated"] == {}
+
+
+DUCKDB = """\
+statement ok
+CREATE TABLE t(a INTEGER, b VARCHAR);
+
+statement ok
+INSERT INTO t VALUES (2, 'x y'), (1, NULL)
+
+query IT
+SELECT a, b FROM t ORDER BY a
+----
+1\tNULL
+2\tx
+
+query IT
+SELECT a, b FROM t ORDER BY a
+----
+1
+NULL
+2
+z
+
+loop i 0 2
+
+query I
+SELECT ${i}
+----
+7
+
+endloop
+"""
+
+
+def test_files_of_duckdb(here: Path) -> None:
+    pytest.importorskip("duckdb", reason="needs duckdb: pip install duckdb")
+    (here / "a.test").write_text(DUCKDB)
+    made = document("a.test", "--engine", "duckdb", "--dialect", "duckdb", "--update")
+    right = DUCKDB.replace("2\tx\n", "2\tx y\n").replace("2\nz\n", "2\nx y\n")
+    assert (here / "a.test").read_text() == right
+    assert made["update"]["updated"] == {"a.test": [7, 13]}
+    assert [text.partition(": ")[2] for text in made["update"]["left"]] == ["it stands in a loop"]
+
+
 def test_known_failures_are_not_made_expectations(here: Path) -> None:
     text = "query I\nSELECT 1\n----\n2\n"
     (here / "a.test").write_text(text)

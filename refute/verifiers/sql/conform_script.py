@@ -309,6 +309,10 @@ class ScriptRun:
         failure.round = ", ".join(f"{name}={value}" for name, value in self.bound.items())
         self.result.failures.append(failure)
         self.numbers.append(self.number)
+        self.note(record)
+
+    def note(self, record: Record) -> None:
+        """Called with each record that failed, while its answer is at hand."""
 
     def doubt_last(self, data: bytes) -> None:
         """A failure that the end of the file explains is the file's: it looks as if it was cut off.

@@ -27,7 +27,7 @@ from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_file import Failure, FileResult, FileRun, Run, Runnable, selected
 from refute.verifiers.sql.conform_update_text import CannotSay, Text
 
-_REFUSED = {
+REFUSED = {
     "columns": "the number of columns differs, and their types say how values are shown",
     "label": "it differs from another record of its label, and which is right is not known",
     "crash": "the engine failed on it",
@@ -35,7 +35,7 @@ _REFUSED = {
     "unfit": "the answer is not one that can be expected",
     "no rows": "a query without a result set cannot be expected",
 }
-_ROUNDS = 4  # of running what was rewritten, until all that is left of it passes
+ROUNDS = 4  # of running what was rewritten, until all that is left of it passes
 
 
 @dataclasses.dataclass
@@ -95,7 +95,7 @@ class _Update:
 
     def _eligible(self) -> Iterator[tuple[int, Failure]]:
         for failure in self._file.failures:
-            why = _REFUSED.get(failure.kind, "")
+            why = REFUSED.get(failure.kind, "")
             if failure.path:
                 why = f"it stands in {failure.path}, which this file includes"
             elif not failure.confirmed:
@@ -126,13 +126,13 @@ class _Update:
     def _said(self, record: Runnable, answer: Sequence[Any], threshold: int) -> int:
         if type(record) is StatementRecord:
             if answer[0] not in ("rows", "done", "error"):
-                raise CannotSay(_REFUSED["crash"])
+                raise CannotSay(REFUSED["crash"])
             return self._text.expect_statement(record)
         assert type(record) is QueryRecord
         if answer[0] == "error":
             raise CannotSay("a query that fails cannot be expected in this dialect")
         if answer[0] != "rows":
-            raise CannotSay(_REFUSED["unfit"])
+            raise CannotSay(REFUSED["unfit"])
         if not record.expects:
             raise CannotSay("it expects no values")
         return self._text.expect_values(record, answer[2], threshold)
@@ -149,7 +149,7 @@ class _Update:
 
     def _verify(self) -> None:
         """Run the new text; what was rewritten and does not pass is taken back."""
-        for seed in range(_ROUNDS):
+        for seed in range(ROUNDS):
             if not self._keys:
                 return
             wrong = self._unlike() or self._failing(seed)
@@ -214,7 +214,7 @@ class _Answers(FileRun):
         self.given: dict[int, tuple[Runnable, Sequence[Any]]] = {}
 
     def _failed(self, record: Runnable, answer: Sequence[Any], mismatch: Mismatch) -> None:
-        if record.line in self._lines and mismatch.kind not in _REFUSED:
+        if record.line in self._lines and mismatch.kind not in REFUSED:
             self.given[record.line] = record, answer
         super()._failed(record, answer, mismatch)
 

@@ -15,6 +15,7 @@ from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
 from refute.oracles.sqllogictest.render import digest, joined
 
 _EXPECTED = re.compile(rb"(\s*statement\s+)(ok|error)\b")
+_OUTCOME = re.compile(rb"^(\s*statement\s+)(ok|error)(\s*)$")
 _RULE = b"----"
 
 
@@ -63,10 +64,7 @@ class Text:
         """Have a query expect these rows; returns the key to undo it. Raises CannotSay."""
         got = joined(record.types, rows, record.sort)
         values = got.split("\n") if got else []
-        rule = self._rule(record.line - 1)
-        end = rule + 1
-        while end < len(self._lines) and self._lines[end].strip():
-            end += 1
+        rule, end = self._expected_at(record.line - 1)
         if _hashed(record, len(values), threshold):
             lines = [f"{len(values)} values hashing to {digest(got)}"]
         else:
@@ -76,6 +74,31 @@ class Text:
         self._new[rule + 1] = (end - rule - 1, self._written(rule, end, lines))
         return rule + 1
 
+    def expect_lines(self, line: int, lines: Sequence[str]) -> int:
+        """Have the query at a line expect these lines; returns the key. Raises CannotSay."""
+        rule, end = self._expected_at(line - 1)
+        if any(not text.strip() or len(text.splitlines()) != 1 for text in lines):
+            raise CannotSay("a line of the result would be an empty one, or several")
+        self._new[rule + 1] = (end - rule - 1, self._written(rule, end, lines, comments=False))
+        return rule + 1
+
+    def expect_outcome(self, line: int, fails: bool) -> int:
+        """Have a statement expect to fail, or to succeed; returns the key. Raises CannotSay."""
+        wanted = b"error" if fails else b"ok"
+        text, number = _OUTCOME.subn(rb"\g<1>" + wanted + rb"\g<3>", self._lines[line - 1])
+        if number != 1:
+            raise CannotSay("the directive says more than ok or error")
+        self._new[line - 1] = (1, [text])
+        return line - 1
+
+    def _expected_at(self, at: int) -> tuple[int, int]:
+        """Index of a record's `----`, and of what comes after its lines."""
+        rule = self._rule(at)
+        end = rule + 1
+        while end < len(self._lines) and self._lines[end].strip():
+            end += 1
+        return rule, end
+
     def _rule(self, at: int) -> int:
         """Index of the record's `----`."""
         while at < len(self._lines) and self._lines[at].strip():
@@ -84,13 +107,15 @@ class Text:
             at += 1
         raise CannotSay("the record has no `----`")
 
-    def _written(self, rule: int, end: int, values: Sequence[str]) -> list[bytes]:
+    def _written(
+        self, rule: int, end: int, values: Sequence[str], *, comments: bool = True
+    ) -> list[bytes]:
         """The lines after `----`: values, and the comments among the old ones where they stood."""
         ending = self._lines[rule][len(_RULE) :]
         old = self._lines[rule + 1 : end]
         lines = [value.encode() + ending for value in values]
         for at, line in enumerate(old):
-            if line.startswith(b"#"):
+            if comments and line.startswith(b"#"):
                 whole = line if line.endswith(b"\n") else line + ending
                 lines.insert(min(at, len(lines)), whole)
         if not ending:  # nothing follows the rule, not even a line end

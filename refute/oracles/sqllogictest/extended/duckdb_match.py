@@ -62,6 +62,22 @@ def table(answer: Sequence[Any], sort: str) -> Table:
     return Table(types, sorted(values) if sort == "valuesort" else values)
 
 
+def lines_of(record: Query, answer: Sequence[Any], old: Sequence[str]) -> list[str]:
+    """The lines that a file would have for this result. old: those that it has, for their layout.
+
+    Rows stand on a line each, with tabs, unless the old lines have a value each.
+    """
+    got = table(answer, record.sort)
+    columns = len(got.types)
+    by_value = record.sort == "valuesort" or (
+        len(old) > 1 and columns > 1 and not any("\t" in line for line in old)
+    )
+    if by_value or columns < 2:
+        return got.values
+    starts = range(0, len(got.values), columns)
+    return ["\t".join(got.values[at : at + columns]) for at in starts]
+
+
 def judge_query(
     record: Query, answer: Sequence[Any], wanted: Sequence[str] | None, labels: Labels
 ) -> Mismatch | None:

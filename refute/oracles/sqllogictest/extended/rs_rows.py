@@ -72,6 +72,15 @@ def judge_query(query: Query, answer: Sequence[Any], modes: Modes) -> Mismatch |
     return _difference(wanted, first, modes.as_datafusion)
 
 
+def lines_of(query: Query, answer: Sequence[Any], modes: Modes) -> list[str]:
+    """The lines that a file would have for this result, in the first notation."""
+    kinds = kinds_of(query, answer)
+    rows = next(iter(written(answer[2], kinds)))
+    result = _laid_out(rows, kinds, query.sort or modes.sort, modes.by_value)
+    result = _expanded(result) if modes.as_datafusion else result
+    return [" ".join(line) for line in result.lines]
+
+
 class Result(NamedTuple):
     """Texts of values, line by line, and the kind of each."""
 
