@@ -27,7 +27,7 @@ from refute.cli.output import check_targets, write_document
 from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.report.conform import file_lines, summary
-from refute.verifiers.sql.conform_file import FileResult, Rules
+from refute.verifiers.sql.conform_file import C, FileResult, Rules
 from refute.verifiers.sql.conform_run import SQLITE, STDIN, Choice, ConformRun, run_files
 from refute.verifiers.sql.conform_task import size_of
 
@@ -68,6 +68,9 @@ def _made(
         read[given.resume] = f"{given.resume}, where results are kept"
     check_targets(list(targets.items()), read)
     choice = dataclasses.replace(_choice(given), dialect=given.dialect, rules=_rules(given))
+    if given.dialect == C:
+        module = importlib.import_module("refute.cli.conform_c")
+        choice = module.fitting(given, choice, bool(selection.chosen))
     judging = _judging(given, choice)
     if judging is not None:
         choice = dataclasses.replace(choice, confirm=sys.maxsize)  # each is excused by itself

@@ -73,6 +73,8 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
         lines.append(f"{visible(file.path)}: skipped from {visible(file.unmet)}")
     if file.unstable:
         lines.append(f"{visible(file.path)}: not deterministic: {visible(file.unstable)}")
+    if file.says:
+        lines.append(visible(file.says))
     lines += [
         f"{visible(file.path)}:{line}: depends on the release of SQLite, whose own %.3f here shows"
         " a value otherwise"
@@ -247,6 +249,7 @@ def _file(file: FileResult) -> dict[str, Any]:
         "setup": file.setup,
         "setup_failed": file.setup_failed,
         "stopped": file.stopped,
+        "says": file.says,
         "by_release": file.by_release,
         "native": file.native,
         "doubted": file.doubted,

@@ -258,7 +258,7 @@ class _Reader:
 
 
 def _uncommented(line: str) -> list[str]:
-    """The words of a line before a word that begins with `#`; the whole one if that is the first."""
+    """The words of a line before one that begins with `#`; the whole line if that is the first."""
     words = line.split()
     if "#" in line:
         words = words[: next((i for i, w in enumerate(words) if w[0] == "#"), len(words))]

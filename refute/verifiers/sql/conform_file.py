@@ -10,13 +10,11 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Protocol, runtime_checkable
 
 from refute.errors import RefuteError, UnreadableInput
-from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sqllogictest.expect import (
     Labels,
     Mismatch,
@@ -34,6 +32,7 @@ from refute.oracles.sqllogictest.reader import (
     read,
 )
 from refute.oracles.sqllogictest.release import depends
+from refute.verifiers.sql.conform_arbiter import Arbiter
 from refute.verifiers.sql.conform_chosen import READS_ONLY as READS_ONLY
 from refute.verifiers.sql.conform_chosen import Chosen, Narrowed
 from refute.verifiers.sql.conform_engine import Embedded as Embedded
@@ -45,6 +44,7 @@ from refute.verifiers.sql.conform_excuses import Excuses, excused
 
 CHUNK = 64  # records that are sent to an engine at once
 SQLITE, AUTO = "sqlite", "auto"  # dialects of files: the C runner's, or whichever it is
+C = "c"  # SQLite's, with the C runner's own verdict
 
 Runnable = StatementRecord | QueryRecord
 
@@ -103,7 +103,8 @@ class FileResult:
     the records after it are skipped.
 
     by_release: lines of queries whose result depends on the release of SQLite (`release.depends`).
-    native: the compiled helper ran it (`conform_native`); doubted: the plain path did, too.
+    native: the compiled helper ran it (`conform_native`); doubted: the plain path did, too. says:
+    what the C runner prints of it, where the dialect is its own.
     """
 
     path: str
@@ -130,6 +131,7 @@ class FileResult:
     by_release: list[int] = dataclasses.field(default_factory=list)
     native: bool = False
     doubted: bool = False
+    says: str = ""
 
     @property
     def confirmed(self) -> int:
@@ -188,6 +190,10 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
 
     An error in the file, or a lost engine, is part of the result. Raises KeyboardInterrupt.
     """
+    if run.dialect == C:
+        module = importlib.import_module("refute.verifiers.sql.conform_c")
+        judged: FileResult = module.run_c(run, path, data, confirm)
+        return judged
     if run.dialect not in (SQLITE, AUTO):
         return _run_script(run, path, data, confirm, None)
     if run.chosen is None and isinstance(run.engine, WholeFiles):
@@ -341,9 +347,8 @@ class FileRun:
                     mismatch = judge(record, answer, labels)  # type: ignore[arg-type]
                     if mismatch is not None:
                         self._failed(record, answer, mismatch)  # type: ignore[arg-type]
-                    elif self.embedded and type(record) is QueryRecord and "R" in record.types:
-                        if depends(record.types, answer[2]):
-                            result.by_release.append(record.line)
+                    elif self.embedded and self._by_release(record, answer):
+                        result.by_release.append(record.line)
                 else:
                     result.skipped += 1
                     if type(record) is QueryRecord:
@@ -354,6 +359,11 @@ class FileRun:
             ran = todo[: result.run + self.unasked - done]
             self.unasked = 0
             result.unchecked += sum(type(r) is QueryRecord and not r.expects for r in ran)
+
+    def _by_release(self, record: Record, answer: Sequence[Any]) -> bool:
+        if type(record) is not QueryRecord or "R" not in record.types:
+            return False
+        return depends(record.types, answer[2])
 
     def _failed(self, record: Runnable, answer: Sequence[Any], mismatch: Mismatch) -> None:
         """Note a failure, unless it is the failure that the file is about; see `Arbiter`."""
@@ -371,37 +381,3 @@ class FileRun:
         asked = "; ".join(getattr(self.engine, "asked", ()))
         failure.asked = asked if asked != record.sql else ""
         self.result.failures.append(failure)
-
-
-class Arbiter:
-    """Says whether a query that returns no values in the file fails at run time in SQLite.
-
-    The format cannot say "this query fails": the C runner takes the rows before a run-time error
-    as the result, and files were recorded so (`SELECT sum(x)` with an integer overflow returns
-    nothing). An engine that raises an error there is right, one that raises it elsewhere is not;
-    SQLite, run up to the same record, tells which.
-    """
-
-    def __init__(self) -> None:
-        self._todo: deque[Runnable] = deque()
-        self._database: SQLite | None = None
-
-    def later(self, records: Sequence[Runnable]) -> None:
-        """Records that were run on the engine; they are run here only if that is ever needed."""
-        self._todo += records
-
-    def fails_too(self, record: Runnable) -> bool:
-        """Whether SQLite understands the query and cannot finish it."""
-        database = self.before(record)
-        known = database.answer(f"EXPLAIN {record.sql}")[0]
-        return (known, database.answer(record.sql)[0]) == ("rows", "error")
-
-    def before(self, record: Runnable) -> SQLite:
-        """SQLite after all that was run before a record; later records only, from now on."""
-        if self._database is None:
-            self._database = SQLite()
-        while self._todo and self._todo[0].line < record.line:
-            before = self._todo.popleft()
-            if not READS_ONLY.match(before.sql):
-                self._database.answer(before.sql)
-        return self._database

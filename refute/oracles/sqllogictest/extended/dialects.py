@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the command line asks for the names alone
 
 AUTO = "auto"
 SQLITE = "sqlite"
+C = "c"  # SQLite's, with the verdict of its C runner
 
 READERS = {
     "rs": "refute.oracles.sqllogictest.extended.rs",
@@ -35,7 +36,7 @@ _EXTENDED = re.compile(
 )
 """Lines that several dialects have, and SQLite's has not."""
 
-CHOICES = (AUTO, SQLITE, *READERS)
+CHOICES = (AUTO, SQLITE, C, *READERS)
 
 
 def read_program(data: bytes, path: str, dialect: str) -> Program:
