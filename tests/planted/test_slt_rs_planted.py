@@ -256,8 +256,8 @@ class Played:
         self.starts += 1
 
     def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """Not used for these files."""
-        return iter([self.answer_on("", sql) for sql in statements])
+        """One after the other, when they are asked for."""
+        return (self.answer_on("", sql) for sql in statements)
 
     def answer_on(self, connection: str, sql: str, timeout_s: float | None = None) -> Sequence[Any]:
         """What the function says."""
@@ -362,6 +362,34 @@ def test_an_engine_that_is_given_up_leaves_the_rest_and_says_so() -> None:
 
     result, _ = played("statement ok\nA\n\nstatement ok\nB\n\nstatement ok\nC\n", say)
     assert (result.run, result.not_run, result.lost) == (1, 2, "it is gone")
+
+
+def test_of_an_engine_that_does_not_start_nothing_is_run() -> None:
+    class Dead(Played):
+        def start(self, hash_seed: int) -> None:
+            """It is lost at once."""
+            raise EngineLost("it is dead")
+
+    run = Run(Dead(counter), "pony", dialect="rs")
+    result = run_file(run, "f.slt", b"statement ok\nA\n\nstatement ok\nB\n", CONFIRM)
+    assert (result.run, result.not_run, result.lost) == (0, 2, "it is dead")
+
+
+def test_statements_that_are_sent_ahead_stay_in_their_order() -> None:
+    text = (
+        "statement ok\nA\n\nonlyif other\nstatement ok\nB\n\nquery T\nC\n----\nC\n\n"
+        "control substitution on\n\nlet d\nD\n\nstatement ok retry 2 backoff 0s\n$d\n\n"
+        "control substitution off\n\nquery T\n$d\n----\n$d\n\nhalt\n\nstatement ok\nE\n"
+    )
+    seen: list[str] = []
+
+    def say(sql: str, _seen: int) -> Sequence[Any]:
+        seen.append(sql)
+        return ["rows", ["n"], [[sql]]]
+
+    result, _ = played(text, say)
+    assert (result.failures, result.run, result.skipped) == ([], 5, 1)
+    assert seen == ["A", "C", "D", "D", "$d"]
 
 
 def test_an_engine_without_connections_says_what_it_has_not() -> None:

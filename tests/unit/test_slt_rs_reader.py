@@ -245,6 +245,7 @@ ONLY_RS = [
     "connection a\nstatement ok\nX\n",
     "system ok\nX\n",
     "let a\nX\n",
+    "query a:I\nX\n----\n1\n",
 ]
 
 

@@ -352,7 +352,7 @@ class ScriptRun:
 
     def _rest(self) -> int:
         """How many records there would have been from this one on."""
-        return max(0, sum(1 for _ in records_of(self.program.nodes)) - self.number + 1)
+        return max(0, sum(1 for _ in records_of(self.program.nodes)) - max(0, self.number - 1))
 
 
 def may_be_cut(failure: Failure) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from refute.errors import UsageError
@@ -20,6 +20,7 @@ from refute.oracles.sqllogictest.extended.program import (
     Control,
     Fails,
     Let,
+    Node,
     Program,
     Query,
     Record,
@@ -29,7 +30,7 @@ from refute.oracles.sqllogictest.extended.program import (
 from refute.oracles.sqllogictest.extended.rs_rows import Modes, judge_query
 from refute.oracles.sqllogictest.extended.rs_text import texts_of
 from refute.oracles.sqllogictest.extended.substitution import NotSubstituted, substituted
-from refute.verifiers.sql.conform_file import Run
+from refute.verifiers.sql.conform_file import CHUNK, Run
 from refute.verifiers.sql.conform_script import ScriptRun, records_of
 from refute.verifiers.sql.conform_script_system import Shell
 from refute.verifiers.sql.conform_task import ENVIRONMENT
@@ -50,12 +51,58 @@ class RsRun(ScriptRun):
         self.modes = Modes(strict=run.rules.strict, as_datafusion=run.name == "datafusion")
         self.substitutes = False
         self._shell = Shell()
+        # On one connection statements can be sent many at once, as in `conform_file`.
+        self._alone = not any(record.connection for record in records_of(program.nodes))
+        self._ahead: Iterator[Sequence[Any]] = iter(())
+        self._sent = 0  # records from the current one on whose answers are `_ahead`
         own = (run.name, *ALIASES.get(run.name, ()), *run.rules.labels)
         self._names = frozenset(name.lower() for name in own)
 
     def names(self) -> frozenset[str]:
         """What the engine is called, and the labels that were given."""
         return self._names
+
+    def nodes(self, nodes: Sequence[Node]) -> None:
+        """Run them one after the other; the statements of records that can be are sent ahead."""
+        for at, node in enumerate(nodes):
+            if self._alone and not self._sent and self._goes_ahead(node):
+                self._send(nodes[at : at + CHUNK])
+            super().nodes((node,))
+
+    def _goes_ahead(self, node: Node) -> bool:
+        """Whether the record's text is known and nothing but itself decides when it is run."""
+        plain = isinstance(node, Statement | Query) and node.retry is None
+        return plain and not self.substitutes and self.narrowed is None
+
+    def _send(self, nodes: Sequence[Node]) -> None:
+        """Send the statements of the next records, up to one that has to wait."""
+        left = self.until - self.number
+        statements: list[str] = []
+        for node in nodes:
+            if left <= 0 or not self._goes_ahead(node):
+                break
+            assert isinstance(node, Statement | Query)
+            left -= 1
+            if self.runs(node.conditions):
+                statements.append(node.sql)
+        self._sent = len(statements)
+        self._ahead = iter(self.engine.answers(statements))
+
+    def answer(self, record: Record, sql: str) -> Sequence[Any]:
+        """The engine's answer. Raises EngineLost or EngineCannot."""
+        if not self._alone:
+            return super().answer(record, sql)
+        self.asked = sql
+        return self._asked(sql)
+
+    def _asked(self, sql: str) -> Sequence[Any]:
+        """The answer on the default connection, which may have been sent ahead."""
+        if not self._alone:
+            return self.engine.answer_on("", sql)
+        if self._sent:
+            self._sent -= 1
+            return next(self._ahead)
+        return next(iter(self.engine.answers([sql])))
 
     def control(self, node: Control) -> None:
         """Note what holds from here on."""
@@ -103,7 +150,7 @@ class RsRun(ScriptRun):
     def _database(self) -> str | None:
         """The name of the database in use; None where the engine has no word for it."""
         for sql in _DATABASE:
-            answer = self.engine.answer_on("", sql)
+            answer = self._asked(sql)
             if answer[0] == "rows" and len(answer[2]) == 1:
                 return str(answer[2][0][0])
         return None

@@ -99,6 +99,8 @@ def _only_here(words: list[str]) -> str:
             return "statement count"
         case ["query"] | ["query", "error", *_]:
             return " ".join(words[:2])
+        case ["query", types, *_] if ":" in types:
+            return "names of columns"
         case ["statement", "error", _, *_]:
             return "statement error with a pattern"
         case ["statement" | "query", *rest] if "retry" in rest and "backoff" in rest:
