@@ -73,6 +73,12 @@ def _check_update(given: argparse.Namespace) -> None:
             thing="--dry-run",
             next_step="give --update as well",
         )
+    if given.update and getattr(given, "merge", False):
+        raise UsageError(
+            "--merge runs nothing, and an update has to",
+            thing="--update",
+            next_step="run the files with --update",
+        )
     if given.update and STDIN in given.files:
         raise UsageError(
             "standard input cannot be updated",

@@ -18,8 +18,9 @@ from refute.verifiers.sql.conform_run import SQLITE
 ABOUT = """\
 Run sqllogictest files on an SQL engine.
 
-Exit 0: every record that was run passed. 1: one failed, and failed again on a fresh database.
-2: a file cannot be read, or wrong usage. 3: nothing was run, or the engine was lost or unstable."""
+Exit 0: every record that was run passed, or failed as a reviewed list says. 1: one failed, and
+failed again on a fresh database. 2: a file cannot be read, or wrong usage. 3: nothing was run, the
+engine was lost or unstable, or the list of known failures is out of date."""
 
 EXAMPLES = """
 refute conform tests/sql

@@ -14,7 +14,7 @@ from refute import __version__
 from refute.report.conform_causes import cause_data, cause_lines
 from refute.report.conform_differences import difference_data, difference_lines
 from refute.report.conform_scope import scope_data, scope_lines
-from refute.report.visible import visible
+from refute.report.visible import shortened, visible
 from refute.verifiers.sql.conform_file import Failure, FileResult
 from refute.verifiers.sql.conform_run import EXCEPT, UPDATED, ConformRun
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "refute.conform/1"
 SHOWN = 10  # failures of one file
+WIDEST = 240  # characters of what was expected, and of what came
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,8 +93,9 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
 
 
 def failure_line(path: str, failure: Failure) -> str:
-    """One failed record on one line."""
-    wanted = f"expected {failure.expected}, got {failure.got}"
+    """One failed record on one line; of a long answer its beginning, JSON has it all."""
+    expected, got = (shortened(text, WIDEST) for text in (failure.expected, failure.got))
+    wanted = f"expected {expected}, got {got}"
     notes = "".join(f" ({note})" for note in notes_of(failure))
     looped = f" [{failure.round}]" if failure.round else ""
     return visible(f"{failure.path or path}:{failure.line}:{looped} {wanted}{notes}")

@@ -140,7 +140,7 @@ def test_a_dry_run_shows_and_writes_nothing(here: Path, capsys: pytest.CaptureFi
         ("query T\nSELECT '3 values hashing to x'\n----\ny\n", "    pass", "as something else"),
         (
             "query I nosort l\nSELECT 1\n----\n1\n\nquery I nosort l\nSELECT 2\n----\n2\n",
-            "    pass",
+            "    here = 'in a worker'",
             "its label",
         ),
         (
