@@ -101,6 +101,8 @@ def test_it_passes_nothing_that_the_plain_path_does_not(helper: Helper, seed: in
         "statement ok\nATTACH 'other.db' AS other\n",
         "statement ok\nVACUUM INTO 'other.db'\n",
         "statement ok\nSELECT zeroblob(100000001)\n",
+        "statement error\nVACUUM\n",
+        "statement error\nATTACH ':memory:' AS other\n",
         "statement error\nSELECT 1\n",
         "statement error\n-- nothing\n",
         "statement ok\nSELECT 1\n\nstatemint ok\nSELECT 1\n",

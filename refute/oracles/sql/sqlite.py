@@ -8,6 +8,7 @@ other files is refused, because statements may come from anywhere.
 from __future__ import annotations
 
 import itertools
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,12 @@ LARGEST = 100_000_000  # bytes of one value
 _NUMBERS = itertools.count()
 _INTERRUPTED = "interrupted"
 _SEVERAL = "You can only execute one statement at a time."
+_FULL = "too many attached databases"  # more than none
+_MOST_ATTACHED = 10
+_NO_FILE = re.compile(  # it attaches a database, and no file of others
+    r"\s*(?:VACUUM(?:\s+\w+)?|ATTACH\s+(?:DATABASE\s+)?'(?::memory:)?'\s+AS\s+\w+)\s*;?\s*",
+    re.IGNORECASE,
+)
 
 
 class SQLite:
@@ -94,8 +101,21 @@ class SQLite:
                 raise KeyboardInterrupt from None
             if str(error) == _SEVERAL:
                 return self._each(statement)
+            if str(error).startswith(_FULL) and _NO_FILE.fullmatch(statement) and self._closed():
+                return self._opened(statement)
             kind = type(error)
             return "error", f"{kind.__module__}.{kind.__qualname__}", str(error)[:MESSAGE]
+
+    def _closed(self) -> bool:
+        return self._connection.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED) == 0
+
+    def _opened(self, statement: str) -> tuple[Any, ...]:
+        """The answer to one that may attach, as every other one may not."""
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, _MOST_ATTACHED)
+        try:
+            return self.answer(statement)
+        finally:
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
 
     def copy(self) -> SQLite:
         """Another database with the same content, apart from what is temporary."""

@@ -23,12 +23,12 @@ import functools
 import hashlib
 import importlib
 import os
-import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from refute.oracles.sql import capi
 from refute.oracles.sql.sqlite import LARGEST
 from refute.verifiers.model.native.builds import cache_directory, cached, kept
 from refute.verifiers.sql.conform_file import Embedded, FileResult, FileRun, Run
@@ -213,18 +213,9 @@ class Helper:
 def _pointers() -> Any:
     """The functions the helper calls, in its order. Raises Unusable."""
     try:
-        module = importlib.import_module("_sqlite3")
-        library = ctypes.CDLL(getattr(module, "__file__", None))
-        found = [getattr(library, f"sqlite3_{name}") for name in _SQLITE]
-        source = library.sqlite3_sourceid
-    except (ImportError, OSError, AttributeError) as error:
-        raise Unusable(f"the functions of SQLite are not found: {error}") from error
-    source.restype = ctypes.c_char_p
-    connection = sqlite3.connect(":memory:")
-    [(same,)] = connection.execute("SELECT sqlite_source_id()")
-    connection.close()
-    if source().decode() != same:
-        raise Unusable("the SQLite that is found is another one than Python's")
+        found = [capi.function(name) for name in _SQLITE]
+    except capi.Unreachable as error:
+        raise Unusable(str(error)) from error
     found += [getattr(ctypes.pythonapi, name) for name in _PYTHON]
     kind = ctypes.c_void_p * len(found)
     return kind(*(ctypes.cast(function, ctypes.c_void_p).value for function in found))
