@@ -251,6 +251,7 @@ class ScriptRun:
         """Run a record and note what came of it."""
         result = self.result
         self.asked = getattr(record, "sql", getattr(record, "command", ""))
+        self.answered = ()
         mismatch = self.tried(record)
         self.run.progress(1)
         if not checked:
@@ -295,9 +296,13 @@ class ScriptRun:
     def answer(self, record: Record, sql: str) -> Sequence[Any]:
         """The engine's answer on the record's connection. Raises EngineLost or EngineCannot."""
         self.asked = sql
-        self.answered = self.engine.answer_on(record.connection, sql)
+        self.answered = self.ask(record.connection, sql)
         self.trace.append((self.number, record.place, sql))
         return self.answered
+
+    def ask(self, connection: str, sql: str) -> Sequence[Any]:
+        """The engine's answer on a connection. A dialect may have asked for it before."""
+        return self.engine.answer_on(connection, sql)
 
     def failed(self, record: Record, mismatch: Mismatch) -> None:
         """Note a failure, at its own place."""

@@ -88,17 +88,10 @@ class RsRun(ScriptRun):
         self._sent = len(statements)
         self._ahead = iter(self.engine.answers(statements))
 
-    def answer(self, record: Record, sql: str) -> Sequence[Any]:
-        """The engine's answer. Raises EngineLost or EngineCannot."""
+    def ask(self, connection: str, sql: str) -> Sequence[Any]:
+        """The engine's answer, which may have been sent for ahead."""
         if not self._alone:
-            return super().answer(record, sql)
-        self.asked = sql
-        return self._asked(sql)
-
-    def _asked(self, sql: str) -> Sequence[Any]:
-        """The answer on the default connection, which may have been sent ahead."""
-        if not self._alone:
-            return self.engine.answer_on("", sql)
+            return self.engine.answer_on(connection, sql)
         if self._sent:
             self._sent -= 1
             return next(self._ahead)
@@ -150,7 +143,7 @@ class RsRun(ScriptRun):
     def _database(self) -> str | None:
         """The name of the database in use; None where the engine has no word for it."""
         for sql in _DATABASE:
-            answer = self._asked(sql)
+            answer = self.ask("", sql)
             if answer[0] == "rows" and len(answer[2]) == 1:
                 return str(answer[2][0][0])
         return None
