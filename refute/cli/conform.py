@@ -24,7 +24,7 @@ from refute.cli.conform_files import selected
 from refute.cli.conform_options import LOCAL, parser
 from refute.cli.conform_progress import Progress
 from refute.cli.printing import print_all
-from refute.cli.targets import check_targets, write_document
+from refute.cli.places import check_targets, write_document
 from refute.errors import UsageError
 from refute.report.conform import file_lines, summary
 from refute.verifiers.sql.conform_file import C, FileResult, Rules

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from refute.budget import Budget
-from refute.cli.targets import write_document
+from refute.cli.places import write_document
 from refute.errors import UnreadableInput, UsageError
 from refute.report.diagram import diagram_text
 from refute.report.itf import itf_text

@@ -1,7 +1,7 @@
 """Where a run's renderings go: text for people, JSON, SARIF and JUnit to files or stdout.
 
 When one of them is stdout, the text goes to stderr and stdout carries nothing else. Places are
-looked at by `targets` before the work begins.
+looked at by `places` before the work begins.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import TextIO, cast
 
 from refute.cli.parsing import path_text
+from refute.cli.places import check_targets, write_document
 from refute.cli.printing import print_all
-from refute.cli.targets import check_targets, write_document
 from refute.frozen import frozen
 from refute.record import Run
 from refute.report.text import Look, text

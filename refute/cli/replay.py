@@ -18,8 +18,8 @@ from pathlib import Path
 from refute.claim import is_command
 from refute.cli.exports import write_diagram, write_itf
 from refute.cli.parsing import Parser
+from refute.cli.places import check_targets
 from refute.cli.printing import print_all
-from refute.cli.targets import check_targets
 from refute.cli.to_test import write_test
 from refute.errors import (
     EXIT_ESTABLISHED,
