@@ -23,8 +23,8 @@ from refute.budget import parse_duration
 from refute.cli.conform_files import selected
 from refute.cli.conform_options import LOCAL, parser
 from refute.cli.conform_progress import Progress
-from refute.cli.printing import print_all
 from refute.cli.places import check_targets, write_document
+from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.report.conform import file_lines, summary
 from refute.verifiers.sql.conform_file import C, FileResult, Rules
@@ -165,6 +165,10 @@ def _rules(given: argparse.Namespace) -> Rules:
 
 def _afterwards(given: argparse.Namespace, result: ConformRun) -> None:
     """What is found out about failures once all files were run; the result is added to."""
+    parse_duration(given.reduce)  # a wrong one is told whether a record fails or not
+    unknown = result.failed - result.known_failures
+    if unknown and not (given.no_reduce or given.merge or result.interrupted):
+        importlib.import_module("refute.cli.conform_causes").add_causes(given, result)
 
 
 def _executor(where: str) -> AbstractContextManager[Executor | None]:

@@ -205,6 +205,22 @@ def _judging(made: Parser) -> None:
 
 def _causes(made: Parser) -> None:
     """From failures to causes: reduction and grouping."""
+    group = made.add_argument_group("causes")
+    group.add_argument(
+        "--reduce",
+        default="60s",
+        metavar="DURATION",
+        help="time at most for reducing failures to their causes (60s)",
+    )
+    group.add_argument(
+        "--no-reduce", action="store_true", help="do not look for the causes of failures"
+    )
+    group.add_argument(
+        "--save-reduced",
+        default="",
+        metavar="DIR",
+        help="write the smallest failing script of each cause as a test file",
+    )
 
 
 def _reports(made: Parser) -> None:

@@ -101,7 +101,7 @@ def test_many_failures_are_counted_in_text_and_whole_in_json(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("many.test").write_text("query I\nSELECT 1\n----\n2\n\n" * 30)
-    made = document("many.test", "--show", "3")
+    made = document("many.test", "--show", "3", "--no-reduce")
     assert len(made["files"][0]["failures"]) == 30
     out = capsys.readouterr().out
     assert out.count("many.test:") == 4

@@ -42,6 +42,23 @@ def simpler(case: Plain) -> Iterator[Plain]:
                 yield {**case, "setup": statements, "query": other}
 
 
+def bolder(query: Node) -> Iterator[str]:
+    """Texts of queries that are parts of this one, or have a clause, join or column less."""
+    return _bold(query)
+
+
+def finer(statement: Node) -> Iterator[str]:
+    """Texts of the statement with simpler expressions."""
+    return _fine(statement)
+
+
+def without_null(statement: Node) -> Iterator[str]:
+    """Texts of the statement with 0 in place of each NULL."""
+    for place, node in enumerate(statement.walk()):
+        if isinstance(node, exp.Null) and not isinstance(node.parent, exp.Is):
+            yield from _edited(statement, place, _to_value("0"))
+
+
 def size(setup: Sequence[str], query: str) -> tuple[int, str]:
     """The order in which cases are simpler than others; NULL counts as one letter."""
     whole = "\n".join([*setup, query])

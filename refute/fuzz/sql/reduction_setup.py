@@ -35,6 +35,12 @@ def simpler_setups(setup: Sequence[str], query: Node, *, fine: bool) -> Iterator
                 yield [*setup[:place], fewer, *setup[place + 1 :]]
 
 
+def without_columns(setup: Sequence[str], query: Node) -> Iterator[list[str]]:
+    """Without columns that the query does not name itself, though a `*` may show them."""
+    trees = [read(statement) for statement in setup]
+    yield from _without_unused(setup, trees, {column.name for column in query.find_all(exp.Column)})
+
+
 def _table(tree: Node) -> str:
     found = tree.find(exp.Table)
     return found.name if found is not None else ""
@@ -71,7 +77,7 @@ def _without_column(setup: Sequence[str], table: str, name: str) -> list[str] | 
     trees = [read(statement) for statement in setup]
     own = [t for t in trees if isinstance(t, exp.Create | exp.Insert) and _table(t) == table]
     create = next((t for t in own if isinstance(t, exp.Create)), None)
-    if create is None or len(_columns(create)) < 2:
+    if create is None or len(_columns(create)) < 2 or name not in _columns(create):
         return None
     place = _columns(create).index(name)
     create.this.set("expressions", _but(create.this.expressions, place))
