@@ -1,123 +1,82 @@
-"""Files that documents are written to: what is wrong with them, and writing.
+"""What `refute check FILE[:NAME]` is about: the file's claims and its machines' properties.
 
-Targets are looked at before the work begins, so that a wrong path costs no minutes. A file that is
-there is replaced only where it begins as an earlier document of the same kind: nothing that anybody
-wrote by hand is lost, nor what the run reads or saves. Apart from `output`, which knows the runs of
-claims, for commands that need none of that.
+NAME is a machine, a property of one, or a claim. Both kinds of claims are read in a worker; only
+the names of the file's classes are read here, from its syntax tree, so that a machine can be asked
+for alone while another one in the file lacks a size.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from types import MappingProxyType
+import ast
+from collections.abc import Callable, Mapping, Sequence
 
-from refute.cli.printing import print_all
+from refute.claim import Claim
+from refute.cli.place import Place
+from refute.closure import parse
+from refute.describe import load_in, stated_in
 from refute.errors import UsageError
-
-# option → how a document of it begins, and one of these is in its first LOOKED_AT bytes
-BEGINS: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
-    "--json": (b"{", (b'"schema": "refute.run/', b'"schema": "refute.conform/')),
-    "--sarif": (b"{", (b"sarif-schema-",)),
-    "--junit": (b"<", (b"<testsuite",)),
-    "--html": (b"<!doctype html>", (b'content="refute conform"',)),
-    "--annotations": (b"::", (b"::error ", b"::warning ", b"::notice::")),
-    "--itf": (b"{", (b'"description": "by refute ',)),
-    "--diagram": (b"sequenceDiagram\n", (b"participant machine as ",)),
-}
-LOOKED_AT = 4096
+from refute.specs.machine.asking import machines_of, opened
 
 
-def _special(place: str) -> bool:
-    """Whether it is there and no file, as /dev/null."""
-    return Path(place).exists() and not Path(place).is_file()
+def claims_of(
+    place: Place,
+    roots: Sequence[str],
+    name: str,
+    settings: Mapping[str, Sequence[int | str]],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[Claim]:
+    """The claims to judge. Raises UsageError when NAME or a constant fits nothing in the file.
 
-
-def _replaceable(path: Path, option: str) -> bool:
-    """Whether a file is empty or begins as an earlier document; also if it cannot be read."""
-    first, marks = BEGINS[option]
-    try:
-        with path.open("rb") as file:
-            head = file.read(LOOKED_AT)
-    except OSError:
-        return True
-    return not head or (head.startswith(first) and any(mark in head for mark in marks))
-
-
-def check_targets(
-    targets: Sequence[tuple[str, str]], taken: Mapping[str, str] = MappingProxyType({})
-) -> None:
-    """Raises UsageError for places that cannot be written, or where something would be lost.
-
-    targets: option and path, or "-" for stdout. taken: files and directories that the run reads or
-    writes besides, and what each is, in words.
+    meanwhile: begins what can be done while the worker reads the file.
     """
-    others = {os.path.realpath(path): what for path, what in taken.items()}
-    places: list[str] = []
-    for option, target in targets:
-        place = target if target == "-" else os.path.realpath(target)
-        what = "" if target == "-" else _lost(place, others)
-        if what:
-            raise UsageError(
-                f"{option} {target} would overwrite {what}",
-                thing=option,
-                value=target,
-                next_step="give another path",
-            )
-        check_target(option, target)
-        if place in places:
-            raise UsageError(
-                f"{'stdout' if place == '-' else place} can carry one document only",
-                thing="output",
-                value=place,
-                next_step=f"give {' and '.join(o for o, _ in targets)} a file each",
-            )
-        if place == "-" or not _special(place):
-            places.append(place)
-
-
-def _lost(place: str, others: Mapping[str, str]) -> str:
-    """What of the others a document at this place would replace, or lie in; "" for nothing."""
-    inside = [place, *map(str, Path(place).parents)]
-    return next((others[path] for path in inside if path in others), "")
-
-
-def check_target(option: str, target: str) -> None:
-    """Raises UsageError for a place that cannot be written, or holds something else."""
-    if target == "-":
-        return
-    path = Path(target)
-    problem = ""
-    if path.is_dir():
-        problem = "is a directory"
-    elif not path.parent.is_dir():
-        problem = "lies in a directory that does not exist"
-    elif path.exists() and not os.access(path, os.W_OK):
-        problem = "cannot be written"
-    elif path.is_file() and not _replaceable(path, option):
-        problem = "is a file with other content, which would be lost"
-    if problem:
+    classes = _classes(place)
+    machine = name if name in classes else ""
+    file = place.tree / place.file
+    with opened(file, place.tree, roots) as module:
+        meanwhile()
+        # The claims first: what that has loaded is then the module that the machines are in.
+        loaded = None if machine else load_in(module.worker, roots, [place.file])
+        made = machines_of(module, settings, machine).claims if classes else ()
+        stated = () if loaded is None else stated_in(loaded, [place.file])
+    chosen = list(made) if machine else [c for c in (*made, *stated) if _named(c, name)]
+    if not chosen:
+        raise _nothing(place, name, made, stated)
+    if settings and not any(c in made for c in chosen):
         raise UsageError(
-            f"{option} {target}: the path {problem}",
-            thing=option,
-            value=target,
-            next_step="give a path that can be written, or - for stdout",
+            "--set gives constants to machines, and none is checked here",
+            thing="--set",
+            value=", ".join(settings),
+            next_step="drop --set, or name a machine",
         )
+    return chosen
 
 
-def write_document(option: str, target: str, words: str) -> None:
-    """Write what an option asked for to its file, or "-" for stdout. Raises UsageError."""
-    if target == "-":
-        print_all(words, sys.stdout)
-        return
-    try:
-        Path(target).write_text(words, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{option} {target}: {error.strerror}",
-            thing=option,
-            value=target,
-            next_step="give a path that can be written, or - for stdout",
-        ) from error
+def _named(claim: Claim, name: str) -> bool:
+    return name in ("", claim.name, claim.statement.params.get("prop"))
+
+
+def _classes(place: Place) -> list[str]:
+    """Names of the classes at the file's top; none when it cannot be parsed (a worker says why)."""
+    module = parse((place.tree / place.file).read_bytes())
+    return [n.name for n in module.body if isinstance(n, ast.ClassDef)] if module else []
+
+
+def _nothing(place: Place, name: str, made: Sequence[Claim], stated: Sequence[Claim]) -> UsageError:
+    if not made and not stated:
+        return UsageError(
+            f"{place.file} holds no machine that takes steps, and no claim",
+            thing="FILE",
+            value=place.file,
+            next_step="derive a class from refute.machine.Machine, with an @action or a @process "
+            "(one that does nothing will do), or state a claim(…)",
+        )
+    machines = [claim.subject.rpartition(":")[2] for claim in made]
+    properties = [str(claim.statement.params["prop"]) for claim in made]
+    names = [*machines, *properties, *(claim.name for claim in stated)]
+    return UsageError(
+        f"{place.file} has nothing called {name!r}",
+        thing="FILE:NAME",
+        value=name,
+        possible=tuple(dict.fromkeys(names)),
+        next_step="name a machine, a property or a claim of the file",
+    )
