@@ -168,7 +168,7 @@ class ScriptRun:
         except (EngineLost, EngineCannot) as error:
             lost = isinstance(error, EngineLost)
             result.lost = str(error) if lost else f"{self.at}: {error.args[0]}"
-            result.not_run = self._rest()
+            result.not_run = self._rest() - (not self.number)  # none has begun
         except RefuteError as error:  # something that the file says cannot be done
             result.error = told(error)
         except KeyboardInterrupt:
@@ -357,7 +357,7 @@ class ScriptRun:
 
     def _rest(self) -> int:
         """How many records there would have been from this one on."""
-        return max(0, sum(1 for _ in records_of(self.program.nodes)) - max(0, self.number - 1))
+        return max(0, sum(1 for _ in records_of(self.program.nodes)) - self.number + 1)
 
 
 def may_be_cut(failure: Failure) -> bool:
