@@ -47,6 +47,7 @@ NODES: list[tuple[str, Any]] = [
     ("statement ok\nX\n# no comment\n", Statement(AT, sql="X\n# no comment")),
     ("statement ok\nX\n \nY\n", Statement(AT, sql="X\n \nY")),
     ("statement error\nX;", Statement(AT, sql="X;", expects=Fails())),
+    ("query rowsort\nX", Query(AT, sql="X", types="rowsort", expects=Returns(()))),
     ("query I;$\nX\n----\n", Query(AT, sql="X", types="I;$", expects=Returns(()))),
     ("statement count 3\nX", Statement(AT, sql="X", expects=Succeeds(3))),
     ("statement error\nX\n", Statement(AT, sql="X", expects=Fails())),
@@ -145,7 +146,6 @@ REFUSED: list[tuple[str, int, str]] = [
     ("statement ok\n\nstatement ok\nY\n", 3, "no empty line before it"),
     ("query I\nX\n----\n1\nquery II rowsort\nY\n----\n", 5, "no empty line before it"),
     ("query error\nX\n----\nb\n\nstatement ok\nY\n", 6, "no empty line before it"),
-    ("query rowsort\nX\n", 1, "column types are missing"),
     ("query a:I,b\nX\n", 1, "column types 'a:I,b'"),
     ("query I rowsrot sort\nX\n", 1, "'sort' is not understood"),
     ("query I rawsort\nX\n", 1, "unknown sort method 'rawsort'"),
@@ -281,10 +281,22 @@ def test_the_layout_of_results_decides_where_directives_do_not(text: str, dialec
     assert detected(text) == dialect
 
 
-def test_what_several_dialects_can_read_is_asked_for() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query I\nX\n----\na 6 NULL\nb 4 NULL\n",
+        "query II\nX\n----\n1\t2\n",
+        "query TT\nX\n----\na b\nc d\n\nquery II\nX\n----\n1\t2\n",
+    ],
+)
+def test_what_several_dialects_can_read_is_asked_for(text: str) -> None:
     with pytest.raises(UnreadableInput, match=r"f.slt:1: this could be .* rs or duckdb") as caught:
-        detected("query I\nX\n----\na 6 NULL\nb 4 NULL\n")
+        detected(text)
     assert "--dialect rs" in caught.value.possible
+
+
+def test_a_row_of_texts_with_spaces_is_one_of_sqllogictest_rs() -> None:
+    assert detected("query TT\nX\n----\n?column?  Decimal64(16,4)\n") == "rs"
 
 
 SLIPS = [

@@ -31,7 +31,8 @@ READERS = {
 
 _EXTENDED = re.compile(
     rb"^(?:include|sleep)[ \t]"
-    rb"|^query[ \t]+(?!(?:no|row|value)sort\b)[A-Za-z?]*[^TIR\s][A-Za-z?]*\s",
+    rb"|^query[ \t]+(?!(?:no|row|value)sort\b)[A-Za-z?]*[^TIR\s][A-Za-z?]*\s"
+    rb"|^----\r?\n[^\n]*\t",
     re.MULTILINE,
 )
 """Lines that several dialects have, and SQLite's has not."""

@@ -53,7 +53,6 @@ _GLUED = re.compile(
     r"\s*(?:statement\s+(?:ok|error|count\s+\d+)"
     r"|query\s+[A-Z?]+(?:\s+(?:nosort|rowsort|valuesort)(?:\s+\S+)?)?)\s*"
 )
-_ROW = re.compile(r"\S(?: +\S+)+\s*")
 
 
 def read(data: bytes, path: str) -> Program:
@@ -69,23 +68,35 @@ def read(data: bytes, path: str) -> Program:
 def signs(data: bytes) -> list[Sign]:
     """Lines that only this dialect has, of a file that any dialect may be able to read."""
     found: list[Sign] = []
-    width = 0  # columns of the query whose results the line may be in
-    expecting = False
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+    types = ""  # of the query whose results the line may be in
+    results: list[str] | None = None
+    for number, line in enumerate([*data.decode("utf-8", "replace").splitlines(), ""], 1):
         words = line.split()
         if not words:
-            width, expecting = 0, False
-        elif expecting:
-            if width > 1 and "\t" not in line and len(words) >= width and _ROW.fullmatch(line):
-                found.append(Sign(number, "a row on one line"))
+            if results and _by_row(types, results):
+                found.append(Sign(number - len(results), "a row on one line"))
+            types, results = "", None
+        elif results is not None:
+            results.append(line)
         elif line == RULE:
-            expecting = True
+            results = []
         elif words[0] == "query" and len(words) > 1:
-            width = len(words[1]) if _TYPES.fullmatch(words[1]) else 0
-        what = _only_here(words)
-        if what and not expecting:
+            types = words[1]
+        what = "" if results is not None else _only_here(words)
+        if what:
             found.append(Sign(number, what))
     return found
+
+
+def _by_row(types: str, lines: list[str]) -> bool:
+    """Whether the lines can only be rows, with spaces between their values."""
+    width = len(types)
+    if width < 2 or not _TYPES.fullmatch(types):
+        return False
+    if not all(len(line.split()) >= width and "\t" not in line for line in lines):
+        return False
+    numbers = [line for at in range(width) if types[at] in "IR" for line in lines[at::width]]
+    return len(lines) % width != 0 or bool(numbers)
 
 
 def _only_here(words: list[str]) -> str:
@@ -322,9 +333,7 @@ class _Reader:
 
     def _types(self, word: str) -> tuple[str, tuple[str, ...]]:
         """The letters of the column types, and the columns' names where they have some."""
-        if word in SORTS:
-            raise self.lines.error(f"column types are missing before {word!r}")
-        if ":" not in word:  # any letter is a type there
+        if ":" not in word:  # any letter is a type there, so `query rowsort` has seven columns
             return word, ()
         named = [_NAMED.fullmatch(part) for part in word.split(",")]
         if not all(named):
