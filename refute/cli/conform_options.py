@@ -29,7 +29,10 @@ refute conform tests/sql --engine minidb:connect --as sqlite --json - | jq .reco
 """
 
 LOCAL = "local"  # where files are run unless an executor is named
-_ENGINE = 'sqlite, or module:function, a factory of DB-API connections ("sqlite")'
+_ENGINE = (
+    "sqlite, duckdb, turso, datafusion, module:function (a factory of DB-API connections), "
+    'postgresql://…, mysql://…, or cmd:PROGRAM; docs/engines.md describes them ("sqlite")'
+)
 
 
 class _Listing(argparse.Action):

@@ -115,7 +115,8 @@ class Link:
         except OSError as error:
             raise Ended("died", str(error)) from error
         if data or self._codec.pending:
-            raise Ended("protocol", "an answer came before its question")
+            said = f": {data[:80]!r}" if data else ""
+            raise Ended("protocol", f"an answer came before its question{said}")
         if data == b"":
             raise Ended("died", self.exit_detail())
 
