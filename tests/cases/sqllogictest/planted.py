@@ -11,8 +11,20 @@ import sqlite3
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.sqlite import SQLite
+from sqlglot.generators.sqlite import SQLiteGenerator
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+
+
+class Writer(SQLiteGenerator):
+    """Writes NUMERIC as it was, and not as REAL, which is another type."""
+
+    TYPE_MAPPING = {**SQLiteGenerator.TYPE_MAPPING, exp.DType.DECIMAL: "NUMERIC"}  # noqa: RUF012
+
+
+def written(tree):
+    return Writer(dialect=SQLite()).generate(tree)
 
 
 def sql(text):
@@ -323,7 +335,7 @@ class Connection:
         tree = known.copy()
         for rule in self.rules:
             rule(tree, self)
-        return text if tree == known else tree.sql("sqlite")
+        return text if tree == known else written(tree)
 
 
 class Cursor:
