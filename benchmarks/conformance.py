@@ -55,10 +55,11 @@ def main() -> int:
         f"{records['skipped']:,} skipped, {records['failed']:,} failed; "
         f"{len(differences)} files differ from the C runner"
     )
+    in_work = sum(file["wall_s"] for file in document["files"]) / given.jobs
     print(
-        f"{spent['wall']:.1f} s wall, {spent['cpu']:.1f} s CPU, {given.jobs} processes, "
-        f"{100 * spent['cpu'] / spent['wall'] / given.jobs:.0f} % busy; "
-        f"the largest took {spent['rss']} MB"
+        f"{spent['wall']:.1f} s wall, {spent['cpu']:.1f} s CPU; {given.jobs} processes had a file "
+        f"in work {100 * in_work / spent['wall']:.0f} % of the time; the largest took "
+        f"{spent['rss']} MB"
     )
     return 1 if differences or document["exit_code"] else 0
 
