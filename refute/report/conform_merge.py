@@ -51,6 +51,8 @@ def _run(first: Mapping[str, Any], documents: Sequence[Any], numbers: Sequence[i
     shard = first["scope"]["shard"]
     files = [result_of(_result(entry)) for document in documents for entry in document["files"]]
     files.sort(key=lambda file: file.path)
+    for failure in (failure for file in files for failure in file.failures):
+        failure.cause = 0  # each shard has numbers of its own
     run = ConformRun(Choice(first["engine"], first["name"], 0.0), shard["files"], files)
     run.told_version = first["version"]
     run.interrupted = any(document["interrupted"] for document in documents)
