@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refute.errors import UnreadableInput
-from refute.oracles.sqllogictest.extended import dialects
+from refute.oracles.sqllogictest.extended import dialects, includes
 from refute.oracles.sqllogictest.extended.patterns import pattern_of
 from refute.oracles.sqllogictest.extended.program import (
     Control,
@@ -208,6 +208,18 @@ def test_a_circle_of_includes_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b.slt").write_text("# x\ninclude a.slt\n")
     with pytest.raises(UnreadableInput, match=r"b.slt:2: .*includes itself"):
         read((tmp_path / "a.slt").read_bytes(), str(tmp_path / "a.slt"))
+
+
+def test_includes_that_grow_without_end_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(includes, "MOST", 50)
+    for level in range(20):
+        name = f"{level + 1}.slt"
+        (tmp_path / f"{level}.slt").write_text(f"include {name}\ninclude {name}\n")
+    (tmp_path / "20.slt").write_text("statement ok\nX\n")
+    with pytest.raises(UnreadableInput, match="more than 50 files"):
+        read((tmp_path / "0.slt").read_bytes(), str(tmp_path / "0.slt"))
 
 
 def test_an_included_file_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:

@@ -13,14 +13,18 @@ from refute.oracles.sqllogictest.extended.lines import Lines, text_of
 
 LARGEST = 64 * 2**20  # bytes of an included file
 DEEPEST = 32  # files that include one another
+MOST = 10_000  # files that a file is made of, one that is included twice counted twice
 
 
 class Including:
     """What a file may include. reads: SHA-256 by path, kept up. above: itself and its includers."""
 
-    def __init__(self, reads: dict[str, str], above: tuple[str, ...]) -> None:
+    def __init__(
+        self, reads: dict[str, str], above: tuple[str, ...], count: list[None] | None = None
+    ) -> None:
         self._reads = reads
         self._above = above
+        self._count: list[None] = [] if count is None else count  # an item for each file so far
         self._real = {os.path.realpath(path) for path in above}
 
     def files(self, lines: Lines, pattern: str) -> Iterator[tuple[Lines, Including]]:
@@ -36,9 +40,13 @@ class Including:
         for path in paths:
             if os.path.realpath(path) in self._real or len(self._above) >= DEEPEST:
                 raise lines.error(f"include: {path} includes itself")
+            self._count.append(None)
+            if len(self._count) > MOST:
+                raise lines.error(f"include: more than {MOST} files are included")
             data = _bytes(lines, path)
             self._reads[path] = hashlib.sha256(data).hexdigest()
-            yield Lines(text_of(data, path), path), Including(self._reads, (*self._above, path))
+            above = (*self._above, path)
+            yield Lines(text_of(data, path), path), Including(self._reads, above, self._count)
 
 
 def _bytes(lines: Lines, path: str) -> bytes:
