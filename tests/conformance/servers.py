@@ -52,10 +52,11 @@ def _program(name: str, *places: str) -> str:
 
 def _as_user() -> tuple[list[str], int]:
     """The words before a command of a server, which refuses to be root's; and its user."""
+    words = ["setpriv", "--pdeathsig=TERM"]  # also where nobody is left to stop it
     if os.geteuid():
-        return [], os.geteuid()
+        return words, os.geteuid()
     number = pwd.getpwnam("nobody").pw_uid
-    return ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups"], number
+    return [*words, f"--reuid={number}", f"--regid={number}", "--clear-groups"], number
 
 
 def _directory(user: int) -> Path:

@@ -17,7 +17,7 @@ import pytest
 import servers
 
 from refute.verifiers.sql import conform_server
-from refute.verifiers.sql.conform_engine import EngineCannot
+from refute.verifiers.sql.conform_engine import EngineCannot, EngineLost
 from refute.verifiers.sql.conform_engines import open_engine
 from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.conform_server import EngineUnreachable
@@ -251,3 +251,17 @@ def test_a_keeper_that_dies_is_started_again_and_drops_what_was_left(kind: str) 
         engine.start(0)
         assert values(engine.answer_on("", "SELECT 1")) == [1]
         assert left not in databases(engine, kind)
+
+
+def test_a_server_that_goes_away_loses_the_file_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with started("postgresql") as engine:
+
+        def gone(*_: object) -> None:
+            raise EngineUnreachable("connection refused")
+
+        monkeypatch.setattr(conform_server, "keeper_of", gone)
+        with pytest.raises(EngineLost, match="connection refused"):
+            engine.start(0)
+        monkeypatch.undo()

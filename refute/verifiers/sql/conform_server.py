@@ -78,6 +78,7 @@ class InServer(InWorker):
         self._url = choice.engine
         self._driver = DRIVERS[scheme_of(choice.engine)]
         self._database = ""
+        self._reached = False
         limits = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY, processes=THREADS)
         super().__init__(
             lambda seed: open_worker(
@@ -91,7 +92,13 @@ class InServer(InWorker):
     def open(self) -> None:
         """A database, and a worker with a session in it. Raises EngineLost, UsageError."""
         self.close()
-        database = keeper_of(self._url, self._driver).create()
+        try:
+            database = keeper_of(self._url, self._driver).create()
+        except EngineUnreachable as error:
+            if self._reached:  # what is known by now is kept
+                raise EngineLost(error.message) from error
+            raise
+        self._reached = True
         self._given = (self._url, self._driver.environment(), database)
         try:
             super().open()
@@ -103,7 +110,8 @@ class InServer(InWorker):
         super().close()
         if self._database:
             database, self._database = self._database, ""
-            keeper_of(self._url, self._driver).drop(database)
+            with contextlib.suppress(UsageError):  # a server that is gone
+                keeper_of(self._url, self._driver).drop(database)
 
     def again(self) -> None:
         """Begin with an empty database."""
