@@ -30,7 +30,7 @@ class Judging:
         if given.known:
             today = datetime.date.today()
             strict = given.known_passing == "fail"
-            self.known = Known(given.known, choice.name, choice.engine, _load, today, strict)
+            self.known = Known(given.known, choice.name, choice.shown, _load, today, strict)
         self._check_write(given)
 
     def found(self, file: FileResult) -> None:

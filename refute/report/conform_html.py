@@ -42,7 +42,7 @@ def html_text(run: ConformRun) -> str:
     """The run as the text of an HTML file."""
     template = Path(__file__).with_name("conform.html").read_text("utf-8")
     parts = {
-        "title": html.escape(visible(f"{verdict(run)}: refute conform {run.choice.engine}")),
+        "title": html.escape(visible(f"{verdict(run)}: refute conform {run.choice.shown}")),
         "head": _head(run),
         "causes": _causes(run),
         "foot": html.escape(f"refute {__version__}, {run.wall_s:.2f} s"),
@@ -58,7 +58,7 @@ def html_text(run: ConformRun) -> str:
 
 def _head(run: ConformRun) -> str:
     number = counts(run)
-    engine = run.choice.engine + (f" ({run.version})" if run.version else "")
+    engine = run.choice.shown + (f" ({run.version})" if run.version else "")
     known = {"established", "refuted", "unreadable"}
     look = run.decision if run.decision in known else "other"
     figures = {

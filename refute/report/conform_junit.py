@@ -20,7 +20,7 @@ LONGEST = 4_000  # characters of SQL in a case
 
 def junit_text(run: ConformRun) -> str:
     """The run as the text of a JUnit file."""
-    top = ElementTree.Element("testsuites", {"name": f"refute conform {run.choice.engine}"})
+    top = ElementTree.Element("testsuites", {"name": f"refute conform {run.choice.shown}"})
     for file in run.files:
         _suite(top, file)
     if run.known is not None and run.known.strict and run.known.stale:
