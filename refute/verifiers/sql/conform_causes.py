@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from refute.errors import RefuteError
@@ -152,7 +153,8 @@ class _Search:
         self._until = time.monotonic() + wall_s
         self._engine: Engine | None = None
         self._groups: dict[Shape, _Group] = {}
-        self._failed_again: dict[Signature, int] = {}
+        self._failed_again: Counter[Signature] = Counter()
+        self._tried: set[int] = set()
         self._items = list(_items(files))
         self._clusters: dict[Signature, list[_Item]] = {}
         for item in self._items:
@@ -166,22 +168,36 @@ class _Search:
             self._engine.close()
 
     def run(self) -> None:
-        """Reduce representatives until nothing new comes."""
-        quiet = 0
-        for item in self._representatives():
-            if quiet >= QUIET + QUIET_MORE * len(self._groups) and not self._is_new(item.signature):
-                continue
-            if self.found.reductions >= MOST:
-                self.found.ended = f"{MOST} reductions were made"
-                return
-            self.found.reductions += 1
-            self._progress(f"{len(self._groups)} causes, {self.found.reductions} reductions")
-            try:
-                new = self._reduce(item)
-            except Interrupted:
-                self.found.ended = "the time for reduction was over"
-                return
-            quiet = 0 if new else quiet + 1
+        """Reduce representatives: of what no cause fits, then of all, until nothing new comes."""
+        clusters = sorted(self._clusters.values(), key=lambda c: (-len(c), len(c[0].failure.sql)))
+        try:
+            for items in clusters:
+                if self._is_new(items[0].signature):
+                    self._try(items[0])
+            quiet = 0
+            for item in _in_turn(clusters):
+                if quiet >= QUIET + QUIET_MORE * len(self._groups):
+                    return
+                if id(item) not in self._tried and self._failed_again[item.signature] < FAR:
+                    quiet = 0 if self._try(item) else quiet + 1
+        except Interrupted as error:
+            self.found.ended = str(error)
+
+    def _try(self, item: _Item) -> bool:
+        """Reduce one failure; whether it shows a new cause. Raises Interrupted, RefuteError."""
+        if self.found.reductions >= MOST:
+            raise Interrupted(f"{MOST} reductions were made")
+        self._tried.add(id(item))
+        self.found.reductions += 1
+        self._progress(f"{len(self._groups)} causes, {self.found.reductions} reductions")
+        try:
+            return self._reduce(item)
+        except (Interrupted, RefuteError, EngineLost):
+            raise
+        except Exception as error:  # the run's results are not to be lost over one reduction
+            self.found.ended = f"a bug of refute at {item.place}: {type(error).__name__}: {error}"
+            self._failed_again[item.signature] = FAR
+            return False
 
     def merge(self) -> None:
         """Put groups into those that show the same with fewer constructs."""
@@ -208,25 +224,8 @@ class _Search:
             self._engine.start(0)
         return self._engine
 
-    def _representatives(self) -> Iterator[_Item]:
-        """Failures to reduce: first of groups that no cause fits, then of each in turn."""
-        clusters = sorted(self._clusters.values(), key=lambda c: (-len(c), len(c[0].failure.sql)))
-        for turn in range(max(map(len, clusters), default=0)):
-            for items in clusters:
-                if turn < len(items) and (turn or self._is_new(items[0].signature)):
-                    yield items[turn]
-            if not turn:
-                for items in clusters:
-                    if not self._tried(items[0]):
-                        yield items[0]
-
-    def _tried(self, item: _Item) -> bool:
-        return any(item is i for g in self._groups.values() for i in g.items)
-
     def _is_new(self, signature: Signature) -> bool:
-        """Whether no cause fits, and reduction is worth a try."""
-        if self._failed_again.get(signature, 0) >= FAR:
-            return False
+        """Whether no cause fits."""
         return not any(group.fits(signature) for group in self._groups.values())
 
     def _reduce(self, item: _Item) -> bool:
@@ -234,8 +233,7 @@ class _Search:
         case = self._sources.case(item.file, item.failure)
         reduced = self._reduced(case) if case is not None else None
         if reduced is None:
-            again = self._failed_again
-            again[item.signature] = again.get(item.signature, 0) + 1
+            self._failed_again[item.signature] += 1
             return False
         shape = shape_of(reduced)
         kind, message, words = item.signature
@@ -291,6 +289,15 @@ class _Search:
         for number, group in enumerate(groups, 1):
             self.found.causes.append(_cause(number, group))
         return self.found
+
+
+def _in_turn(clusters: Sequence[Sequence[_Item]]) -> Iterator[_Item]:
+    """One of each cluster, then another of each that has more, and so on. Largest come first."""
+    for turn in range(len(clusters[0]) if clusters else 0):
+        for items in clusters:
+            if turn >= len(items):
+                break
+            yield items[turn]
 
 
 def _items(files: Sequence[FileResult]) -> Iterator[_Item]:

@@ -45,12 +45,13 @@ LIMIT = 6000  # trials of one reduction
 LIMIT_LOST = 150  # where a trial ends the engine, and a new worker has to start
 BATCH = 48  # candidates for the last statement that are run at once
 ROUNDS = 4
+OVER = "the time for reduction was over"
 
 Stop = Callable[[], bool]
 
 
 class Interrupted(Exception):
-    """The time for all reductions is over."""
+    """No more reductions are made, for the reason that it says."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -265,7 +266,7 @@ class Reduction:
 
     def _look_up(self) -> None:
         if self._stop():
-            raise Interrupted
+            raise Interrupted(OVER)
 
     def _ended(self) -> Reduced:
         """The script with its difference, seen once more on a fresh database."""
@@ -367,7 +368,7 @@ class WithoutOracle:
 
     def _answer(self, setup: Sequence[str]) -> list[Any] | None:
         if self._stop():
-            raise Interrupted
+            raise Interrupted(OVER)
         self._left -= 1
         begin_again(self._engine)
         try:
