@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import random
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, ModuleType
 
@@ -20,7 +19,7 @@ from refute.verifiers.sql.conform_native import (
     WORTH_BUILDING,
     Assisted,
     Helper,
-    Unusable,
+    Wrong,
     check_helper,
     loaded,
     prepare,
@@ -49,6 +48,10 @@ def helper() -> Helper:
     if found is None:
         pytest.skip("no C compiler (cc, gcc, clang), or a Python with SQLite built in")
     return found
+
+
+def ignored(_: object) -> None:
+    """For what a run tells."""
 
 
 def plain(data: bytes) -> FileResult:
@@ -168,8 +171,20 @@ class Liar(Helper):
 
 
 def test_a_helper_that_lies_is_not_used() -> None:
-    with pytest.raises(Unusable, match="passes a wrong file"):
+    with pytest.raises(Wrong, match="passes a wrong file"):
         check_helper(Liar())
+
+
+@pytest.mark.usefixtures("helper", "nothing_loaded")
+def test_a_helper_that_lies_is_told_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(conform_native, "Helper", lambda _: Liar())
+    file = tmp_path / "a.test"
+    file.write_text("query I\nSELECT 1\n----\n2\n\n" + "statement ok\nSELECT 1\n\n" * 4000)
+    run = run_files(Choice("sqlite", "sqlite", 30.0), [str(file)], 1, ignored, ignored)
+    assert run.notes == [f"{NAME} passes a wrong file, with 't((', and is not used"]
+    assert run.files[0].failures and not run.files[0].native
 
 
 def test_a_helper_that_lies_later_is_caught_by_name() -> None:
@@ -191,8 +206,7 @@ def test_a_helper_that_is_doubted_and_right_is_used(helper: Helper) -> None:
 
 @pytest.fixture
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded.cache_clear()
-    monkeypatch.setattr(conform_native, "loaded", loaded.__wrapped__)
+    monkeypatch.setattr(conform_native, "_tried", conform_native._tried.__wrapped__)
 
 
 @pytest.mark.usefixtures("nothing_loaded")
@@ -215,6 +229,5 @@ def test_everything_works_without_it(
     file = tmp_path / "a.test"
     file.write_text("statement ok\nSELECT 1\n\n" * 4000)
     found: list[FileResult] = []
-    ignored: Callable[[object], None] = lambda _: None  # noqa: E731
     run_files(Choice("sqlite", "sqlite", 30.0), [str(file)], 1, found.append, ignored)
     assert (found[0].run, found[0].native, found[0].failures) == (4000, False, [])

@@ -134,6 +134,10 @@ class Unusable(Exception):
     """The helper cannot be used here; the message says why."""
 
 
+class Wrong(Unusable):
+    """It was tried and found wrong."""
+
+
 class Helper:
     """The helper out of a compiled library. Raises Unusable.
 
@@ -232,11 +236,11 @@ def check_helper(helper: Helper) -> None:
     """Have it run a file that passes, and wrong ones. Raises Unusable when it says otherwise."""
     passed = helper.run("right", _RIGHT, "sqlite", 10.0)
     if passed is None or (passed.run, passed.skipped, passed.unchecked) != (6, 1, 0):
-        raise Unusable("it does not pass a file that passes")
+        raise Wrong("does not pass a file that passes")
     for part, other in _WRONG:
         wrong = _RIGHT.replace(part, other, 1)
         if helper.run("wrong", wrong, "sqlite", 10.0) is not None:
-            raise Unusable(f"it passes a wrong file, with {other.decode()!r}")
+            raise Wrong(f"passes a wrong file, with {other.decode()!r}")
 
 
 def _build_name(text: str) -> str:
@@ -249,14 +253,16 @@ def _build_name(text: str) -> str:
     return f"conform-{hashlib.sha256(repr(facts).encode()).hexdigest()[:40]}.so"
 
 
-def prepare(size: int) -> None:
+def prepare(size: int) -> str:
     """Load the helper; compile it first if the files are of so many bytes that it pays.
 
-    Before there are other processes, so that they have it, too.
+    Before there are other processes, so that they have it, too. Returns what is wrong with it, ""
+    if nothing is, or if it is not there.
     """
     if size >= WORTH_BUILDING:
         _build()
-    loaded()
+    wrong = _tried()[1]
+    return f"{NAME} {wrong}, and is not used" if wrong else ""
 
 
 def _build() -> None:
@@ -276,21 +282,28 @@ def _build() -> None:
         return  # the plain path can do all of it
 
 
-@functools.cache
 def loaded() -> Helper | None:
     """The helper, checked, if a build of it is in the cache."""
+    return _tried()[0]
+
+
+@functools.cache
+def _tried() -> tuple[Helper | None, str]:
+    """The helper if it can be used; and what is wrong with it."""
     cache = cache_directory()
     if cache is None:
-        return None
+        return None, ""
     path = cached(cache, _build_name(_SOURCE.read_text(encoding="utf-8")))
     try:
         if path is None:
-            return None
+            return None, ""
         helper = Helper(path)
         check_helper(helper)
+    except Wrong as error:
+        return None, str(error)
     except Unusable:
-        return None
-    return helper
+        return None, ""
+    return helper, ""
 
 
 class Assisted(Embedded):

@@ -271,7 +271,9 @@ def run_files(
                 tasks = kept.not_known(tasks, options, results.add)
                 result.notes, result.kept = kept.notes, kept.number
             if tasks and not result.stopped:
-                _run_tasks(choice, tasks, jobs, executor, results.take, progress)
+                helped, notes = _assisted(choice, tasks, here=executor is None)
+                result.notes = [*result.notes, *notes]
+                _run_tasks(helped, tasks, jobs, executor, results.take, progress)
         except KeyboardInterrupt:
             result.interrupted = True
         finally:
@@ -289,8 +291,6 @@ def _run_tasks(
     progress: Progress,
 ) -> None:
     """Run the files where they are to be run. Raises KeyboardInterrupt and RefuteError."""
-    if choice.engine == SQLITE and choice.native:
-        choice = _assisted(choice, sum(task.size for task in tasks), here=executor is None)
     if executor is not None:
         module = importlib.import_module("refute.verifiers.sql.conform_executor")
         module.run_on(executor, choice, tasks, jobs, take, progress)
@@ -313,13 +313,18 @@ def _run_tasks(
         engine.close()
 
 
-def _assisted(choice: Choice, size: int, *, here: bool) -> Choice:
-    """The choice, with the compiled helper at hand if there is that much to run that it pays."""
-    if size < NATIVE_FROM:
-        return dataclasses.replace(choice, native=False)
-    if here:
-        importlib.import_module("refute.verifiers.sql.conform_native").prepare(size)
-    return choice
+def _assisted(choice: Choice, tasks: Sequence[Task], *, here: bool) -> tuple[Choice, list[str]]:
+    """The choice, with compiled code at hand if there is that much to run that it pays.
+
+    And what is to be told of it, which is nothing unless that code is wrong.
+    """
+    size = sum(task.size for task in tasks)
+    if choice.engine != SQLITE or not choice.native or size < NATIVE_FROM:
+        return dataclasses.replace(choice, native=False), []
+    if not here:
+        return choice, []
+    wrong = importlib.import_module("refute.verifiers.sql.conform_native").prepare(size)
+    return choice, [wrong] if wrong else []
 
 
 def _records(number: int) -> str:
