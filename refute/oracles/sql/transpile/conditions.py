@@ -143,8 +143,7 @@ class Conditions(Values):
         }  # fmt: skip
         result = results[kind]
         known: Node = exp.Boolean(this=result)
-        if kind is exp.NullSafeEQ:
-            return known
+        unknown = known if kind is exp.NullSafeEQ else self._unknown()
         nulls: list[Node] = [
             exp.Is(this=paren(t.node), expression=exp.Null())
             for t in (left, right)
@@ -153,7 +152,7 @@ class Conditions(Values):
         if not nulls:
             return known
         test = nulls[0] if len(nulls) == 1 else exp.Or(this=nulls[0], expression=nulls[1])
-        return exp.Case(ifs=[exp.If(this=test, true=self._unknown())], default=known)
+        return exp.Case(ifs=[exp.If(this=test, true=unknown)], default=known)
 
     def _between(self, node: exp.Between, scope: Scope) -> Node:
         this = self.value(node.this, scope)

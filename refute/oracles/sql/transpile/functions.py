@@ -203,8 +203,6 @@ class Functions(Conditions):
     def _coalesce(self, arguments: list[Node], scope: Scope) -> Typed:
         typed = [self.value(argument, scope) for argument in arguments]
         kind = joined(t.kind for t in typed)
-        if kind == NULL:
-            return self.null(INT)
         return Typed(call("COALESCE", *[self.as_kind(t, kind) for t in typed]), kind)
 
     def _nullif(self, node: exp.Nullif, scope: Scope) -> Typed:
@@ -224,10 +222,8 @@ class Functions(Conditions):
         """min and max of several: NULL if any is, unlike LEAST and GREATEST of other engines."""
         typed = [self.value(n, scope) for n in (node.this, *node.expressions)]
         kind = joined(t.kind for t in typed)
-        if NULL in {t.kind for t in typed}:
-            return self.null(INT if kind == NULL else kind)
         name = self.target.least[isinstance(node, exp.Greatest)]
-        found = call(name, *[t.node for t in typed])
+        found = call(name, *[self.as_kind(t, kind) for t in typed])
         tests: list[Node] = [
             exp.Is(this=paren(t.node), expression=exp.Null()) for t in typed if t.constant is None
         ]
@@ -236,7 +232,7 @@ class Functions(Conditions):
         test = tests[0]
         for more in tests[1:]:
             test = exp.Or(this=test, expression=more)
-        null = self.null(kind).node
+        null = self.null(INT if kind == NULL else kind).node
         return Typed(exp.Case(ifs=[exp.If(this=test, true=null)], default=found), kind)
 
     def _of_texts(self, node: Node, scope: Scope) -> Typed:
@@ -247,8 +243,6 @@ class Functions(Conditions):
             )
         if isinstance(node, exp.Length):
             text = self.text(self.value(node.this, scope))
-            if text.kind == NULL:
-                return self.null(INT)
             name = "CHAR_LENGTH" if self.target.quote == "`" else "LENGTH"
             return Typed(cast(call(name, text.node), self._int_name()), INT)
         if isinstance(node, exp.Substring):

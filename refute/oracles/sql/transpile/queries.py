@@ -13,6 +13,7 @@ from refute.oracles.sql.transpile.kinds import (
     NULL,
     Column,
     Inexpressible,
+    Typed,
     Unresolved,
     joined,
 )
@@ -271,10 +272,8 @@ class Queries(Functions):
             self._type_nulls(query.expression, place, kind)
         elif isinstance(query, exp.Select):
             output = query.expressions[place]
-            null = self.null(kind).node
-            if isinstance(output, exp.Alias):
-                null = exp.Alias(this=null, alias=output.args["alias"])
-            output.replace(null)
+            inner = output.this if isinstance(output, exp.Alias) else output
+            inner.replace(self.retyped(Typed(inner.copy(), NULL), kind).node)
 
     def _values(self, node: exp.Values) -> tuple[Node, list[Column]]:
         rows = [

@@ -119,7 +119,18 @@ class Values:
 
     def as_kind(self, typed: Typed, kind: str) -> Node:
         """The value's node in a place of this kind: NULL gets its type, the rest has it."""
-        return self.null(kind).node if typed.kind == NULL and kind != NULL else typed.node
+        return self.retyped(typed, kind).node if typed.kind == NULL != kind else typed.node
+
+    def retyped(self, typed: Typed, kind: str) -> Typed:
+        """A value that is always NULL, of this type; it may hold an aggregate, so it is kept."""
+        node = typed.node
+        if isinstance(node, exp.Null) or (
+            isinstance(node, exp.Cast) and isinstance(node.this, exp.Null)
+        ):
+            return self.null(kind)
+        if self.target.quote == "`":
+            return typed
+        return Typed(cast(node, self.target.types[kind]), NULL)
 
     def as_integer(self, condition: Node) -> Node:
         """1, 0 or NULL for a condition."""
@@ -178,8 +189,7 @@ class Values:
         left = self.numeric(self.value(node.this, scope))
         right = self.numeric(self.value(node.expression, scope))
         kind = _result(left, right)
-        if kind == NULL:
-            return self.null(INT)
+        floats = REAL in (left.kind, right.kind)
         if kind == NUM:
             raise Inexpressible("division of values that are integers or not")
         zero = integer(0)
@@ -187,17 +197,18 @@ class Values:
         if not right.constant:
             divisor = exp.Nullif(this=right.node, expression=zero)
         if isinstance(node, exp.Mod):
-            if kind == REAL:
+            if floats:
                 raise Inexpressible("the remainder of numbers with a point")
-            return Typed(exp.Mod(this=paren(left.node), expression=divisor), INT)
-        made = exp.IntDiv if kind == INT else exp.Div
+            return Typed(exp.Mod(this=paren(left.node), expression=divisor), kind)
+        made = exp.Div if floats else exp.IntDiv
         return Typed(made(this=paren(left.node), expression=divisor), kind)
 
     def _cast(self, node: exp.Cast, scope: Scope) -> Typed:
         typed = self.value(node.this, scope)
         declared = affinity(node.to.sql(dialect="sqlite"))
         if typed.kind == NULL:
-            return self.null(TEXT if declared == BLOB else declared)._replace(affinity=declared)
+            kind = TEXT if declared == BLOB else declared
+            return self.retyped(typed, kind)._replace(affinity=declared)
         made = self._cast_to(typed, declared)
         return made._replace(affinity=declared)
 
@@ -227,7 +238,7 @@ class Values:
         if typed.kind == TEXT:
             return typed
         if typed.kind == NULL:
-            return self.null(TEXT)
+            return self.retyped(typed, TEXT)
         if typed.kind != INT:
             raise Inexpressible("the text of a number with a point")
         name = "CHAR" if self.target.quote == "`" else self.target.types[TEXT]

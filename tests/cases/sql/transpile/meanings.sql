@@ -36,6 +36,9 @@ SELECT count(*), count(b), count(DISTINCT b), sum(b), avg(b), total(b), min(b), 
 SELECT count(*), sum(x), avg(x), total(x), min(y), max(x) FROM empty
 SELECT sum(DISTINCT b), avg(DISTINCT b), sum(NULL), total(NULL), avg(1), count(NULL), max(NULL) FROM n
 SELECT sum(a > 2), max(a > 2), count(a > 2) FROM n
+SELECT NULL / 2.5, 2.5 / NULL, c / NULL, count(*) / NULL, count(*) % CAST(NULL AS INTEGER), NULL + max(a), count(*) IS 'x' FROM n
+SELECT min(NULL, max(a)), coalesce(NULL, NULL + max(a)), length(NULL + count(*)) FROM n
+SELECT NULL + max(a) FROM n UNION SELECT d FROM n
 SELECT - sum(b) * 2 / 3, avg(b) / 2, sum(a) / count(*), 5 / count(*) FROM n
 SELECT b, count(*), sum(c) FROM n GROUP BY b
 SELECT b + 1, count(*) FROM n GROUP BY b + 1
