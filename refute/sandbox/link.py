@@ -120,6 +120,10 @@ class Link:
         if data == b"":
             raise Ended("died", self.exit_detail())
 
+    def ready(self) -> Any:
+        """A message that has come already, or None. Raises Ended."""
+        return self._take()
+
     def exchange(self, data: bytes, deadline: float, patience: Callable[[], float]) -> Any:
         """Send `data` and wait for one message until `deadline` (monotonic seconds).
 

@@ -206,5 +206,12 @@ def test_a_password_is_never_shown() -> None:
         shown("mysql://me:p@s/s@host/db?password=x&a=b")
         == "mysql://me:***@host/db?password=***&a=b"
     )
+    assert shown("postgresql+asyncpg://me:s3cret@host") == "postgresql+asyncpg://me:***@host"
     assert shown("mysql://me@host/a:b@c") == "mysql://me@host/a:b@c"
     assert Path(shown("cmd:./x a:b@c")).name == "x a:b@c"
+
+
+def test_no_report_reads_the_engine_with_its_password() -> None:
+    reports = list((Path(__file__).parents[2] / "refute" / "report").glob("conform*.py"))
+    assert len(reports) >= 2
+    assert [p.name for p in reports if "choice.engine" in p.read_text(encoding="utf-8")] == []

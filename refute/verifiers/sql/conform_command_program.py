@@ -60,8 +60,10 @@ class Program(Worker):
                     while written < len(lines) and (not data or len(data) < PIECE):
                         data += lines[written]
                         written += 1
-                deadline = time.monotonic() + patience_s
-                message = link.exchange(data, deadline, self._check_use)
+                message = None if data else link.ready()
+                if message is None:
+                    deadline = time.monotonic() + patience_s
+                    message = link.exchange(data, deadline, self._check_use)
                 answered += take(answered, message)
         except Ended as ended:
             raise self._told(ended) from None

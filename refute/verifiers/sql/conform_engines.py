@@ -5,6 +5,7 @@ What an engine needs is loaded when it is opened, so that nothing else pays for 
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from typing import Any
 
@@ -23,6 +24,8 @@ from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.conform_worker import LIFE_S, MEMORY, EngineMissing, InWorker
 
 THREADS = 64  # of a package's engine
+FILE = 2**28  # bytes of a database's file, in the worker's own memory
+LIMITS = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY, file_size=FILE)
 
 
 def open_engine(choice: Choice) -> Engine:
@@ -53,7 +56,7 @@ class InPackage(InWorker):
 
     def __init__(self, choice: Choice) -> None:
         self._install = PACKAGES[choice.engine].install
-        limits = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY, processes=THREADS)
+        limits = dataclasses.replace(LIMITS, processes=THREADS)
         super().__init__(
             lambda seed: open_worker(choice.tree, (), (), limits, hash_seed=seed),
             choice.engine,
@@ -74,10 +77,9 @@ class InPackage(InWorker):
 
 def _in_workers(choice: Choice) -> InWorker:
     """Workers that hold the engine's code and nothing else of its tree."""
-    limits = Limits(cpu_s=LIFE_S, wall_s=LIFE_S, memory=MEMORY)
     given: dict[str, Any] = {"tree": choice.tree, "files": choice.files, "roots": choice.roots}
     return InWorker(
-        lambda seed: open_worker(**given, limits=limits, hash_seed=seed),
+        lambda seed: open_worker(**given, limits=LIMITS, hash_seed=seed),
         choice.engine,
         choice.timeout_s,
     )

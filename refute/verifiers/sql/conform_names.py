@@ -18,7 +18,7 @@ from refute.errors import UsageError
 
 SQLITE = "sqlite"
 COMMAND = "cmd:"
-_URL = re.compile(r"(\w+)://")
+_URL = re.compile(r"([\w+.-]+)://")
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*:).*@|(?<=[?&])(password=)[^&]*")
 
 
