@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 pytest.importorskip("duckdb", reason="DuckDB runs here: pip install duckdb")
 
+from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_file import FileResult, Run, run_file
 from refute.verifiers.sql.conform_run import Choice
 
@@ -125,6 +127,30 @@ def test_a_database_that_cannot_be_opened_fails_at_its_line(run: Run) -> None:
     found = result(run, text, confirm=1)
     assert [(f.line, f.confirmed) for f in found.failures] == [(1, True)]
     assert (found.run, found.not_run) == (0, 1)
+
+
+def test_rounds_at_once_are_narrowed_and_stopped_like_any_records(run: Run) -> None:
+    text = (
+        "statement ok\nCREATE TABLE t AS SELECT 7 AS a\n\nconcurrentloop i 0 3\n\n"
+        "query I\nSELECT {i} + 0 * a FROM t\n----\n{i}\n\nquery I\nSELECT {i}\n----\n1\n\nendloop\n"
+    )
+    found = result(run, text)
+    assert (found.run, found.unchosen) == (7, 0)
+    assert [(f.line, f.round, f.sql) for f in found.failures] == [
+        (11, "i=0", "SELECT 0"),
+        (11, "i=2", "SELECT 2"),
+    ]
+    one = result(dataclasses.replace(run, chosen=Chosen(lines=((6, 6),))), text)
+    assert (one.run, one.setup, one.unchosen, one.failures) == (3, 1, 4, [])
+    first = result(dataclasses.replace(run, most=1), text)
+    assert (first.run, first.stopped, len(first.failures)) == (3, True, 1)
+
+
+def test_files_are_chosen_by_tag(run: Run) -> None:
+    text = "tags big slow\n\nquery I\nSELECT 1\n----\n1\n"
+    chosen = [Chosen(tags=("big",)), Chosen(no_tags=("slow",)), Chosen(tags=("other",))]
+    runs = [result(dataclasses.replace(run, chosen=tags), text).run for tags in chosen]
+    assert runs == [1, 0, 0]
 
 
 def test_another_engine_takes_such_a_file_as_far_as_it_can() -> None:

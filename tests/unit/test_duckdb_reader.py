@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -203,13 +204,24 @@ def test_included_files_are_read_from_the_root_or_beside(tmp_path: Path) -> None
     text = "# name: test/sql/f.test\n\ninclude setup.template\n\ninclude beside.template\n"
     path = folder / "f.test"
     assert root_of(text.encode(), str(path)) == f"{tmp_path}/"
-    found = program(text, str(path))
+    whole = read(text.encode(), str(path))
+    found = whole.nodes
+    digests = [
+        hashlib.sha256(sql).hexdigest() for sql in (b"statement ok\nA\n", b"statement ok\nB\n")
+    ]
+    assert [digest for _, digest in whole.reads] == digests
     assert [type(node) for node in found] == [Include, Include]
     places = [node.body[0].place for node in found if isinstance(node, Include)]
     assert [Path(place.path).name for place in places] == ["setup.template", "beside.template"]
     (folder / "beside.template").write_text("include beside.template\n", encoding="utf-8")
     with pytest.raises(UnreadableInput, match="more than 16 deep"):
         program(text, str(path))
+
+
+def test_tags_are_those_of_the_file_and_of_its_name() -> None:
+    assert read(b"tags a b\n\nstatement ok\nX\n", "f.test_slow").tags == ("a", "b", "slow")
+    assert read(b"statement ok\nX\n", "f.test_coverage").tags == ("coverage",)
+    assert read(b"statement ok\nX\n", "f.test").tags == ()
 
 
 def test_signs_are_lines_of_this_dialect_alone() -> None:

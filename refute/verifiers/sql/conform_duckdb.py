@@ -137,19 +137,16 @@ class DuckDBRun(Records):
         self.bound = outer
 
     def _judge_later(self, record: Record, answers: Iterator[Sequence[Any]]) -> None:
-        """As `record`, for one that was run already, unless its conditions left it out."""
-        self.number += 1
-        if self.number > self.until:
-            raise Ended
-        if not self.runs(record.conditions):
-            self.result.skipped += 1
-            return
-        assert isinstance(record, (Statement, Query))
-        mismatch = self.judged(record, next(answers))
-        self.result.run += 1
-        self.run.progress(1)
-        if mismatch is not None:
-            self.failed(record, mismatch)
+        """As `record`, for one that was run already, unless it was left out."""
+        if not self._left_out(record) and self.runs(record.conditions):
+            self.come = next(answers)
+        self.record(record)
+        self.come = None
+
+    def _left_out(self, record: Record) -> bool:
+        """Whether a record is not among those that are to be run."""
+        narrowed = self.narrowed
+        return narrowed is not None and not narrowed.picks(record) and narrowed.leaves_out(record)
 
     def _flat(self, nodes: Sequence[Node]) -> Iterator[tuple[Record, dict[str, str]]]:
         """The records of one round of a concurrent loop, with what the loops stand at."""
@@ -171,14 +168,16 @@ class DuckDBRun(Records):
         self, rounds: Sequence[Sequence[tuple[Record, dict[str, str]]]]
     ) -> Sequence[Sequence[Any]]:
         """The answers to all rounds, the first one's first; turn by turn where they must be."""
+        serial = self.serial  # a text is put together again when its answer is judged
         written: list[list[str]] = []
         for steps in rounds:
             written.append([])
             for record, bound in steps:
                 self.bound, before = dict(bound), self.bound
-                if self.runs(record.conditions):
+                if not self._left_out(record) and self.runs(record.conditions):
                     written[-1].append(self.text(getattr(record, "sql", "")))
                 self.bound = before
+        self.serial = serial
         if self.texts is not None:
             return self.texts.together(written)
         answers: list[list[Sequence[Any]]] = [[] for _ in written]

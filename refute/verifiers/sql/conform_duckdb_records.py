@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import re
 import secrets
 import shutil
@@ -54,6 +55,7 @@ class Records(ScriptRun):
         self.always_fail: tuple[str, ...] = match.ALWAYS_FAIL
         self.folder = ""  # of the test, where the engine sees it
         self.serial = 0
+        self.come: Sequence[Any] | None = None  # the answer to the next record, where it is here
         self.root = _root(program.path)
         self.engine = self._with_texts(run.engine)
 
@@ -122,6 +124,10 @@ class Records(ScriptRun):
         assert isinstance(record, (Statement, Query))
         return self.judged(record, self.answer(record, self.text(record.sql)))
 
+    def ask(self, connection: str, sql: str) -> Sequence[Any]:
+        """The engine's answer on a connection, unless it was asked for before."""
+        return self.engine.answer_on(connection, sql) if self.come is None else self.come
+
     def judged(self, record: Statement | Query, answer: Sequence[Any]) -> Mismatch | None:
         """Judge a record's answer. Raises Ended for an error that the file ignores."""
         if answer[0] == "error":
@@ -160,11 +166,13 @@ class Records(ScriptRun):
         """Values of a file with `|` between them, a header, and nothing for NULL."""
         path = Path(self.root, name)
         try:
-            with path.open(encoding="utf-8", newline="") as file:
-                rows = list(csv.reader(file, delimiter="|"))[1:]
+            data = path.read_bytes()
+            lines = io.StringIO(data.decode("utf-8"), newline="")
+            rows = list(csv.reader(lines, delimiter="|"))[1:]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             problem = f"{place}: the result in {name} cannot be read: {error}"
             raise Unsupported(problem) from None
+        self.result.reads[str(path)] = digest_of(data)
         return [value or "NULL" for row in rows for value in row]
 
     # Variables.

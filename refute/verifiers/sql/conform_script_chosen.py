@@ -25,7 +25,7 @@ class Narrowed:
     def __init__(self, program: Program, chosen: Chosen) -> None:
         taken = list(_with_lines(program.nodes, 0)) if chosen.takes(program.tags) else []
         starts = sorted({line for _, line in taken})
-        ends = dict(zip(starts, [*starts[1:], 2**62], strict=True))
+        ends = dict(zip(starts, [*starts[1:], 2**62], strict=False))  # no starts, no ends
         self._lines = {id(record): line for record, line in taken}
         self._picked = {
             id(record)

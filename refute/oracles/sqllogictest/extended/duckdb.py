@@ -9,7 +9,9 @@ line: a test that is not run must not look like one that passed.
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from refute.oracles.sqllogictest.extended.duckdb_directives import INTEGER, Directives
@@ -17,6 +19,7 @@ from refute.oracles.sqllogictest.extended.duckdb_nodes import (
     SKIPPED,
     Continue,
     Guarded,
+    Tags,
     comparison,
 )
 from refute.oracles.sqllogictest.extended.program import (
@@ -60,7 +63,10 @@ _HEADER = re.compile(r"#\s*(name|group):\s*(\S.*?)\s*$")
 def read(data: bytes, path: str) -> Program:
     """The file as a program. Raises UnreadableInput with file and line."""
     reader = _Reader(path, _lines(data, path), root_of(data, path), 0)
-    return Program(path, NAME, tuple(reader.nodes()))
+    nodes = tuple(reader.nodes())
+    tags = [*(node.words for node in nodes if isinstance(node, Tags)), *_tags_of_name(path)]
+    words = tuple(word for tag in tags for word in tag)
+    return Program(path, NAME, nodes, reads=tuple(reader.reads.items()), tags=words)
 
 
 def signs(data: bytes) -> list[Sign]:
@@ -91,6 +97,13 @@ def root_of(data: bytes, path: str) -> str:
     return ""
 
 
+def _tags_of_name(path: str) -> Iterator[tuple[str, ...]]:
+    """The tags that a file has by its name, as in DuckDB's runner."""
+    for ending in ("slow", "coverage"):
+        if path.endswith(f".test_{ending}"):
+            yield (ending,)
+
+
 def _lines(data: bytes, path: str) -> list[str]:
     zero = data.find(b"\0")
     if zero >= 0:
@@ -111,6 +124,7 @@ class _Reader(Directives):
     def __init__(self, path: str, lines: list[str], root: str, depth: int) -> None:
         super().__init__(path, lines, root, depth)
         self.out: list[Node] = []
+        self.reads: dict[str, str] = {}  # SHA-256 of each file that is included, by path
         self.directives = self.one_line() | {"include": self._include}
 
     def nodes(self) -> list[Node]:
@@ -294,4 +308,6 @@ class _Reader(Directives):
             self.refuse(f"{words[0]} cannot be read: {error.strerror or error}")
             raise
         inner = _Reader(str(path), _lines(data, str(path)), self.root, self.depth + 1)
-        return Include(place, words[0], tuple(inner.nodes()))
+        nodes = tuple(inner.nodes())
+        self.reads |= {str(path): hashlib.sha256(data).hexdigest()} | inner.reads
+        return Include(place, words[0], nodes)

@@ -58,6 +58,11 @@ class Guarded(Node):
     conditions: Conditions
     node: Node
 
+    @property
+    def body(self) -> tuple[Node, ...]:
+        """The node, as the only one within."""
+        return (self.node,)
+
 
 @dataclasses.dataclass(frozen=True)
 class Require(Node):
