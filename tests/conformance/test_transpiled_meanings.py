@@ -148,6 +148,29 @@ def test_every_engine_is_written_for(name: str) -> None:
         assert written.texts or written.construct, statement
 
 
+def test_a_view_that_the_engine_drops_with_another_is_not_asked() -> None:
+    translator = Translator(target_of("postgresql"))
+    for statement in (
+        "CREATE TABLE t(a INTEGER)",
+        "CREATE VIEW one AS SELECT a FROM t",
+        "CREATE VIEW two AS SELECT a FROM one",
+        "CREATE VIEW three AS SELECT a FROM t",
+    ):
+        assert translator.translate(statement).texts
+    assert translator.translate("DROP VIEW one").texts == ('DROP VIEW "one" CASCADE',)
+    assert translator.translate("CREATE VIEW one AS SELECT a FROM t").texts
+    constructs = [
+        translator.translate(sql).construct
+        for sql in ("SELECT a FROM two", "DROP VIEW two", "SELECT a FROM three", "DROP VIEW three")
+    ]
+    assert constructs == [
+        "after: DROP of what a view shows",
+        "DROP of what a view shows",
+        "",
+        "",
+    ]
+
+
 def test_a_table_is_forgotten_once_it_is_dropped() -> None:
     translator = Translator(target_of("duckdb"))
     assert translator.translate("CREATE TABLE t(a)").construct == "untyped column"

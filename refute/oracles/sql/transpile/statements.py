@@ -231,7 +231,8 @@ class Statements:
                 of = self._index_of(name.lower())
                 return exp.Command(this="DROP", expression=f" INDEX `{name.lower()}` ON `{of}`")
         table, exists = exp.Table(this=named(name)), bool(node.args.get("exists"))
-        return exp.Drop(kind=kind, tables=[table], exists=exists)
+        cascade = self.target.cascades and kind != "INDEX"
+        return exp.Drop(kind=kind, tables=[table], exists=exists, cascade=cascade)
 
     def _alter(self, node: exp.Alter) -> Node:
         source = self._table(node.this.name)

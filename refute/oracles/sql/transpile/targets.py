@@ -26,7 +26,8 @@ class Target:
     FIRST can be written. least: names of the smallest and the largest of several. boolean: its
     type of conditions, "" when those are integers. binary: collation to give to text columns.
     lacks: constructs that it refuses, or takes and does not keep. unique_names: whether result
-    columns must have different names. ignore, replace: how INSERT OR IGNORE and INSERT OR REPLACE
+    columns must have different names. cascades: a view that others show can only be dropped with
+    them, which SQLite leaves to fail. ignore, replace: how INSERT OR IGNORE and INSERT OR REPLACE
     are said.
     """
 
@@ -55,6 +56,7 @@ class Target:
     binary: str = ""
     lacks: frozenset[str] = frozenset()
     unique_names: bool = False
+    cascades: bool = False
     ignore: str = ""
     replace: str = ""
 
@@ -82,6 +84,7 @@ TARGETS: dict[str, Target] = {
             narrow=True,
             any_value="ARRAY_AGG",
             binary='COLLATE "C"',
+            cascades=True,
             ignore="ON CONFLICT DO NOTHING",
             replace="ON CONFLICT",
         ),

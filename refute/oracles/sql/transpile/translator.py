@@ -147,7 +147,10 @@ class Translator:
     def _note(self, sql: str, tree: Node | None, construct: str) -> None:
         """After a statement that SQLite ran: what the engine misses now, or not any more."""
         if isinstance(tree, exp.Drop):
-            self._missing.pop(tree.args["tables"][0].name.lower(), None)
+            name = tree.args["tables"][0].name.lower()
+            self._missing.pop(name, None)
+            if self.target.cascades and not construct:
+                self._drop_with(name)
             return
         if not construct:
             return
@@ -165,6 +168,21 @@ class Translator:
             this = tree.this
             table = (this.this if isinstance(this, exp.Schema) else this).name
             self._missing.setdefault(table.lower(), f"rows: {construct}")
+
+    def _drop_with(self, name: str) -> None:
+        """Mark the views that the engine dropped with a table or view, which SQLite keeps."""
+        dropped = {name}
+        views = self._rows("SELECT lower(name), sql FROM sqlite_master WHERE type = 'view'")
+        trees = [(str(view), look(str(sql))) for view, sql in views]
+        shown = {
+            view: {table.name.lower() for table in tree.expression.find_all(exp.Table)}
+            for view, tree in trees
+            if isinstance(tree, exp.Create) and tree.expression is not None
+        }
+        while more := {v for v, of in shown.items() if of & dropped and v not in dropped}:
+            dropped |= more
+            for view in more:
+                self._missing.setdefault(view, "gone: DROP of what a view shows")
 
     # The schema
 
