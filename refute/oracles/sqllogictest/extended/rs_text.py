@@ -94,6 +94,7 @@ def _shortest_single(value: float) -> float:
 
 
 def rounded_number(text: str) -> Decimal | None:
+    """The number that the text is, with 12 digits after the point; None when it is none."""
     try:
         number = Decimal("" if "_" in text else text)
         context = Context(prec=400, rounding=ROUND_HALF_EVEN)
@@ -187,6 +188,7 @@ def _text(value: Any, kind: str, notation: Notation) -> str:
 
 
 def words(text: str) -> list[str]:
+    """The text's words; what is not ASCII separates none."""
     if text.isascii() and text.isprintable():
         return text.split()
     for space in _SPACE[1:]:
