@@ -13,7 +13,12 @@ from refute.oracles.sql.sqlite import SQLite
 from refute.verifiers.sql.conform_causes import Causes, find_causes
 from refute.verifiers.sql.conform_causes_shape import Shape, shape_of
 from refute.verifiers.sql.conform_causes_title import outcome, title_of
-from refute.verifiers.sql.conform_causes_words import normal_message, words_of, words_of_all
+from refute.verifiers.sql.conform_causes_words import (
+    normal_message,
+    shorter,
+    words_of,
+    words_of_all,
+)
 from refute.verifiers.sql.conform_file import Embedded, FileResult, Run, run_file
 from refute.verifiers.sql.conform_reduce import Reduced
 from refute.verifiers.sql.conform_reduce_script import test_text as text_of
@@ -38,10 +43,18 @@ from refute.verifiers.sql.conform_run import Choice
             "WHERE IN_(SELECT) UNION_ALL",
         ),
         ("UPDATE t SET a = 1", "UPDATE ="),
+        ("SELECT '', 3000000000", "empty_text large_number"),
     ],
 )
 def test_words_are_constructs_without_names_and_values(sql: str, words: str) -> None:
     assert words_of(sql) == {word.replace("_", " ") for word in words.split()}
+
+
+def test_a_statement_without_some_of_its_words_keeps_how_the_others_are_written() -> None:
+    found = list(shorter("SELECT a FROM t LEFT OUTER JOIN u WHERE 'x  y' = 1"))
+    assert "SELECT a FROM t LEFT OUTER JOIN u" in found
+    assert all("'x  y'" in text or "x" not in text for text in found)
+    assert list(shorter("SELECT 1"))[-2:] == ["1", "SELECT"]
 
 
 def test_words_of_a_setup_are_what_is_more_than_plain_tables() -> None:

@@ -21,7 +21,7 @@ _FAMILIES = {
     "<=": "comparison", ">=": "comparison", "IN (SELECT)": "IN", "setup NULL": "NULL",
     "IS NULL": "NULL",
 }  # fmt: skip
-_PLACES = frozenset({"subquery", "text", "float"})
+_PLACES = frozenset({"subquery", "text", "empty text", "float", "large number"})
 _OUTSIDE = frozenset({"WHERE", "join"})  # of what a value is wrong in; not of a join itself
 _JOINS = frozenset({"LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "NATURAL JOIN", "CROSS", "USING"})
 

@@ -38,6 +38,9 @@ _CLAUSES = frozenset(_OPENING.split())
 _NAMING = "AS ON FROM BY WHEN THEN SET INTO TABLE CHECK"
 _NO_FUNCTIONS = frozenset(_NAMING.split())
 
+_FEW = 6  # tokens of a run, from which on each length is tried
+_DIGITS = 30  # of a number that are looked at
+
 Words = frozenset[str]
 
 
@@ -71,13 +74,23 @@ def _of_setup(words: Words, sql: str) -> set[str]:
     return {f"setup {name.strip('(;')}"} if first else set()
 
 
-def _tokens(sql: str) -> Iterator[tuple[str, str]]:
+def shorter(sql: str) -> Iterator[str]:
+    """The statement with runs of its tokens left out, long runs first."""
+    tokens = [text for _, text in _tokens(sql, upper=False)]
+    run = len(tokens) // 2
+    while run:
+        for start in range(0, len(tokens) - run + 1, max(1, run // 2)):
+            yield " ".join([*tokens[:start], *tokens[start + run :]])
+        run = run // 2 if run > _FEW else run - 1
+
+
+def _tokens(sql: str, *, upper: bool = True) -> Iterator[tuple[str, str]]:
     """Kind and text of each token; words that are keywords in upper case."""
     for match in _TOKEN.finditer(sql):
         kind = match.lastgroup or ""
         if kind != "comment":
             text = match[0]
-            yield kind, text.upper() if kind == "word" else text
+            yield kind, text.upper() if upper and kind == "word" else text
 
 
 def _words(tokens: list[tuple[str, str]]) -> Iterator[str]:
@@ -88,7 +101,9 @@ def _words(tokens: list[tuple[str, str]]) -> Iterator[str]:
     for at, (kind, text) in enumerate(tokens):
         following = tokens[at + 1][1] if at < last else ""
         if kind in ("text", "float"):
-            yield kind
+            yield kind if text != "''" else "empty text"
+        elif kind == "int" and int(text[:_DIGITS]) >= 2**31:
+            yield "large number"
         elif kind == "word":
             yield from _of_word(text, previous, following, tokens, at)
         elif kind == "sign" and text not in _SILENT:

@@ -28,6 +28,7 @@ from refute.fuzz.sql.script_reduction import (
 )
 from refute.fuzz.sql.text import look, write
 from refute.oracles.sqllogictest.reader import QueryRecord
+from refute.verifiers.sql.conform_causes_words import shorter
 from refute.verifiers.sql.conform_excuses import Excuses
 from refute.verifiers.sql.conform_file import READS_ONLY, Engine, EngineLost
 from refute.verifiers.sql.conform_reduce_trial import (
@@ -45,6 +46,7 @@ LIMIT = 6000  # trials of one reduction
 LIMIT_LOST = 150  # where a trial ends the engine, and a new worker has to start
 BATCH = 48  # candidates for the last statement that are run at once
 ROUNDS = 4
+SLOW = "did not answer in time"  # as `conform_worker` says it
 OVER = "the time for reduction was over"
 
 Stop = Callable[[], bool]
@@ -143,6 +145,8 @@ class Reduction:
 
     def _shrink(self) -> None:
         """Smaller and smaller, until nothing is, or the trials are spent."""
+        if SLOW in self._wanted.said:  # each trial would take as long
+            return
         try:
             for _ in range(ROUNDS):
                 before = self._script
@@ -160,7 +164,8 @@ class Reduction:
             tables = whole_tables(tables_in(before.setup))
             self._take_first(iter([t for t in tables if len(t) < len(before.sql)]))
             self._take_first(iter(hoisted(self._script.sql)))
-            while any(map(self._take_first, (self._bold(), self._values(), self._fine()))):
+            stages = (self._bold, self._values, self._fine, self._shorter)
+            while any(self._take_first(stage()) for stage in stages):
                 pass
             if self._script == before:
                 return
@@ -173,6 +178,10 @@ class Reduction:
         if tree is not None:
             yield write(tree.copy())
             yield from bolder(tree)
+
+    def _shorter(self) -> Iterator[str]:
+        """Without some of its words: what an engine does may hang on how they are written."""
+        return shorter(self._script.sql)
 
     def _values(self) -> Iterator[str]:
         now = self._script
