@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from refute import __version__
 from refute.report.conform_causes import cause_data, cause_lines
-from refute.report.conform_differences import difference_data, difference_lines
+from refute.report.conform_differences import asked_lines, difference_data, difference_lines
 from refute.report.conform_scope import scope_data, scope_lines
 from refute.report.visible import shortened, visible
 from refute.verifiers.sql.conform_file import Failure, FileResult
@@ -59,8 +59,12 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
     """
     unknown = [failure for failure in file.failures if not failure.known]
     first = sorted(unknown, key=lambda f: bool(f.follows or f.may_follow))[:most]
-    lines = [failure_line(file.path, f) for f in sorted(first, key=lambda f: (f.path, f.line))]
-    left = len(unknown) - len(lines)
+    lines = [
+        line
+        for f in sorted(first, key=lambda f: (f.path, f.line))
+        for line in (failure_line(file.path, f), *asked_lines(f))
+    ]
+    left = len(unknown) - len(first)
     if left > 0:
         lines.append(f"{visible(file.path)}: … and {left} more failed records")
     known = len(file.failures) - len(unknown)

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import Any
 
 from refute.report.visible import visible
-from refute.verifiers.sql.conform_file import FileResult
+from refute.verifiers.sql.conform_file import Failure, FileResult
 from refute.verifiers.sql.conform_run import ConformRun
 
 SHOWN = 12  # constructs
+WIDEST = 300  # of a statement; JSON has all of it
 
 
 def difference_lines(run: ConformRun) -> list[str]:
@@ -22,6 +23,21 @@ def difference_lines(run: ConformRun) -> list[str]:
     if unasked:
         lines.append(f"not asked, {_records(unasked)}: {_listed(unasked)}")
     return lines
+
+
+def asked_lines(failure: Failure) -> list[str]:
+    """The record's statement and what was asked instead, where it was written for the engine."""
+    if not failure.asked:
+        return []
+    return [
+        f"    {title}: {visible(_short(text))}"
+        for title, text in (("record", failure.sql), ("asked", failure.asked))
+    ]
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
 def difference_data(file: FileResult) -> dict[str, Any]:

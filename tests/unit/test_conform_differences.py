@@ -14,6 +14,7 @@ from refute.cli.conform import run
 from refute.cli.conform_differences import listing
 from refute.errors import UsageError
 from refute.oracles.sql.differences import DIFFERENCES, switched_off, table
+from refute.report.conform import file_lines
 from refute.verifiers.sql.conform_excuses import Excuses
 from refute.verifiers.sql.conform_file import Embedded, FileResult, Run, run_file
 from refute.verifiers.sql.conform_transpile import Transpiling
@@ -128,6 +129,10 @@ def test_what_cannot_be_said_is_not_asked_and_not_run() -> None:
     assert any("CAST(7 AS BIGINT) / " in text for text in engine.heard)
     failed = {f.line: f for f in result.failures}
     assert 'ORDER BY "b" NULLS FIRST' in failed[14].asked and failed[14].sql in FILE
+    lines = file_lines(result)
+    at = next(i for i, line in enumerate(lines) if line.startswith("f.test:14: "))
+    assert lines[at + 1] == "    record: SELECT a FROM t ORDER BY b"
+    assert lines[at + 2] == f"    asked: {failed[14].asked}"
 
 
 def test_a_label_keeps_what_the_file_expects() -> None:

@@ -23,7 +23,7 @@ ZERO = re.compile(r"divi(?:sion|de) by zero", re.IGNORECASE)
 SYNTAX = re.compile(r"syntax|parse(?:r|d)? ?error|expected|unexpected", re.IGNORECASE)
 UNSUPPORTED = re.compile(
     r"not (?:yet |currently )?(?:implemented|supported)|unsupported|does not support|"
-    r"(?:un|not )support",
+    r"(?:un|not )support|recursion ?limit|stack depth limit|nested too deep",
     re.IGNORECASE,
 )
 ONLY_SQLITE = re.compile(

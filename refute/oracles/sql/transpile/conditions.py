@@ -72,10 +72,15 @@ class Conditions(Values):
         while type(node) is kind:
             rights.append(node.expression)
             node = node.this
-        made = _loose(self.truth(node, scope))
+        shown = self.truth if kind is exp.Or else self._tighter
+        made = shown(node, scope)
         for right in reversed(rights):
-            made = kind(this=made, expression=_loose(self.truth(right, scope)))
+            other = shown(right, scope)  # AND inside of OR needs no parentheses, and engines count
+            made = kind(this=made, expression=_loose(other) if type(other) is kind else other)
         return made
+
+    def _tighter(self, node: Node, scope: Scope) -> Node:
+        return _loose(self.truth(node, scope))
 
     def _comparison(self, node: Node, scope: Scope) -> Node:
         kind, negate = type(node), False
