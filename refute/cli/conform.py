@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TextIO
 from refute.budget import parse_duration
 from refute.cli.conform_files import selected
 from refute.cli.conform_options import LOCAL, parser
-from refute.cli.conform_progress import Progress
+from refute.cli.conform_progress import Progress, bytes_a_record
 from refute.cli.places import check_targets, write_document
 from refute.cli.printing import print_all
 from refute.errors import UsageError
@@ -75,7 +75,8 @@ def _made(
     if judging is not None:
         choice = dataclasses.replace(choice, confirm=sys.maxsize)  # each is excused by itself
     sizes = {"<stdin>" if path == STDIN else path: size_of(path) for path in paths}
-    progress = Progress(sys.stderr, sizes, often=given.progress)
+    a_record = bytes_a_record(sizes) if sys.stderr.isatty() or given.progress else 0.0
+    progress = Progress(sys.stderr, sizes, often=given.progress, a_record=a_record)
 
     def found(file: FileResult) -> None:
         _tell(file, given.show, judging, people, progress.clear)

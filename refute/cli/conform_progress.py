@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TextIO
 
 from refute.verifiers.sql.conform_file import FileResult
 
 TERMINAL_S = 0.1  # between two changes of the line on a terminal
 OFTEN_S = 5.0  # between two lines elsewhere, where they are asked for
+SAMPLE = 2**16  # bytes of a file that are looked at
 SELDOM_S = 30.0  # and where they are not
 
 
 class Progress:
     """Tells on a stream how far a run is. sizes: bytes by path, of the files that are run.
 
-    often: whether it is asked for. clock: seconds.
+    often: whether it is asked for. a_record: bytes that one may have, which is used until a file
+    ended and tells better; 0: not known. clock: seconds.
     """
 
     def __init__(
@@ -30,6 +33,7 @@ class Progress:
         sizes: Mapping[str, int],
         *,
         often: bool = False,
+        a_record: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream = stream
@@ -37,6 +41,7 @@ class Progress:
         self._every = TERMINAL_S if self._terminal else OFTEN_S if often else SELDOM_S
         self._sizes = sizes
         self._left = sum(sizes.values())
+        self._a_record = a_record
         self._clock = clock
         self._ended = self._records = self._failed = 0
         self._bytes = 0  # of files that ended since the run began
@@ -87,11 +92,21 @@ class Progress:
 
     def _seconds_left(self, spent: float) -> float | None:
         """By the bytes that are done, those of files in work by their records; None: not known."""
-        if not (self._bytes and self._by_then):
-            return None
-        in_work = (self._records - self._by_then) * self._bytes / self._by_then
-        in_work = min(in_work, 0.95 * self._left)
-        return spent * (self._left - in_work) / (self._bytes + in_work)
+        a_record = self._bytes / self._by_then if self._bytes else self._a_record
+        in_work = min((self._records - self._by_then) * a_record, 0.95 * self._left)
+        done = self._bytes + in_work
+        return spent * (self._left - in_work) / done if done else None
+
+
+def bytes_a_record(sizes: Mapping[str, int]) -> float:
+    """What a record of the largest of these files may have, by how that begins; 0: not known."""
+    largest = max(sizes, key=lambda path: sizes[path], default="")
+    try:
+        with Path(largest).open("rb") as file:
+            begin = file.read(SAMPLE)
+    except (OSError, ValueError):
+        return 0.0
+    return len(begin) / max(begin.count(b"\n\n"), 1)
 
 
 def _duration(seconds: float) -> str:

@@ -123,7 +123,7 @@ def notes_of(failure: Failure) -> list[str]:
 
 def summary(run: ConformRun) -> str:
     """The last lines: the verdict and why, then what was run, how fast."""
-    rate = run.run / run.wall_s if run.wall_s else 0
+    rate = (run.run - run.kept_records) / run.wall_s if run.wall_s else 0
     engine = run.choice.shown + (f" ({run.version})" if run.version else "")
     numbers = f"{_records(run.run)} run, {run.skipped:,} skipped, {run.failed:,} failed"
     files = f"{len(run.files)} file{'' if len(run.files) == 1 else 's'}"

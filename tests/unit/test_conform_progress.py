@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from refute.cli.conform import run
-from refute.cli.conform_progress import Progress
+from refute.cli.conform_progress import Progress, bytes_a_record
 from refute.verifiers.sql.conform_file import Failure, FileResult
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +49,19 @@ def test_time_left_is_by_bytes() -> None:
     assert "2/3 files, 150 records, 10/s, 2 failed, about 15 s left" in stream.getvalue()
     progress.clear()
     assert stream.getvalue().endswith("\r\x1b[2K")
+
+
+def test_time_left_in_a_single_file_is_by_what_its_records_may_have(tmp_path: Path) -> None:
+    path = tmp_path / "a.test"
+    path.write_text(GOOD * 100)
+    sizes = {str(path): 100 * len(GOOD), "gone.test": 5}
+    assert bytes_a_record(sizes) == len(GOOD)
+    assert (bytes_a_record({"gone.test": 5}), bytes_a_record({})) == (0.0, 0.0)
+    clock, stream = Clock(), Terminal()
+    progress = Progress(stream, {"a": 100 * len(GOOD)}, a_record=len(GOOD), clock=clock)
+    clock.now += 10.0
+    progress.ran(25)
+    assert "0/1 files, 25 records, 2/s, about 30 s left" in stream.getvalue()
 
 
 @pytest.mark.parametrize(("often", "lines"), [(False, 3), (True, 20)])

@@ -46,7 +46,8 @@ class Kept:
 
     place: the file, which need not exist, or the directory. name: of the file that is written in a
     directory. identity: what results depend on apart from files, as `refute` and `engine`. notes:
-    what is to be told of it. Raises UsageError.
+    what is to be told of it. number: files, records: of these, that are not run again. Raises
+    UsageError.
     """
 
     def __init__(self, place: Path, name: str, identity: dict[str, str]) -> None:
@@ -55,7 +56,7 @@ class Kept:
         self._seconds: dict[str, float] = {}
         self._again: dict[str, int] = {}
         self._damaged: list[str] = []
-        self.number = 0
+        self.number = self.records = 0
         into = place / f"{name}{ENDING}" if place.is_dir() else place
         self._descriptor = _open(into)
         try:
@@ -124,6 +125,7 @@ class Kept:
             self._again[changed[0]] = self._again.get(changed[0], 0) + 1
             return None
         self.number += 1
+        self.records += result.run
         return result
 
     def keep(self, done: Done, path: str, options: str) -> None:

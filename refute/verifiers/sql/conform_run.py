@@ -114,8 +114,8 @@ class ConformRun:
     update: what an update of the files did; None without one. causes: of the failures, as
     `conform_causes.Causes`; None if they were not looked for.
     stopped: why it ended early; "" if it did not. kept: files whose results were kept from an
-    earlier run; notes: what is to be told of those. narrowed: what was left out by filters, and
-    shard: which of the shards of a larger run it is; missing: what is not in a run that was merged
+    earlier run, kept_records: of these; notes: what is to be told of those. narrowed: what was left
+    out by filters, and shard: which of the shards of a larger run it is; missing: what is not in a run that was merged
     from such. told_version: the engine's, where the run was elsewhere.
     """
 
@@ -130,6 +130,7 @@ class ConformRun:
     causes: Any = None
     stopped: str = ""
     kept: int = 0
+    kept_records: int = 0
     notes: list[str] = dataclasses.field(default_factory=list)
     narrowed: list[str] = dataclasses.field(default_factory=list)
     shard: Shard | None = None
@@ -270,6 +271,7 @@ def run_files(
             if kept is not None:
                 tasks = kept.not_known(tasks, options, results.add)
                 result.notes, result.kept = kept.notes, kept.number
+                result.kept_records = kept.records
             if tasks and not result.stopped:
                 helped, notes = _assisted(choice, tasks, here=executor is None)
                 result.notes = [*result.notes, *notes]
