@@ -115,8 +115,8 @@ class ConformRun:
     `conform_causes.Causes`; None if they were not looked for.
     stopped: why it ended early; "" if it did not. kept: files whose results were kept from an
     earlier run, kept_records: of these; notes: what is to be told of those. narrowed: what was left
-    out by filters, and shard: which of the shards of a larger run it is; missing: what is not in a run that was merged
-    from such. told_version: the engine's, where the run was elsewhere.
+    out by filters, and shard: which of the shards of a larger run it is; missing: what is not in a
+    run that was merged from such. told_version: the engine's, where the run was elsewhere.
     """
 
     choice: Choice
