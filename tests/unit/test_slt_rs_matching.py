@@ -195,6 +195,7 @@ def test_datafusion_rounds_and_numbers_the_lines_of_plans() -> None:
     assert not fits("plan\n01)A: x\n02)B: y", plan, as_datafusion=True)
 
 
+MYSQL = "ERROR 1146 (42S02): No such table"
 ERROR = ["error", "x.DatabaseError", 'relation "a" does not exist', "42P01"]
 
 
@@ -226,6 +227,15 @@ ERROR = ["error", "x.DatabaseError", 'relation "a" does not exist', "42P01"]
             True,
         ),
         (Fails(message="DataFusion error: planning"), ["error", "x.Error", "planning"], False),
+        *(
+            (fails, ["error", "pymysql.err.ProgrammingError", MYSQL, "42S02"], whether)
+            for fails, whether in (
+                (Fails(message=f"Server error: `{MYSQL}'"), True),
+                (Fails(message="No such table"), True),
+                (Fails(message="such table"), False),
+                (Fails(pattern="1146.*No such"), True),
+            )
+        ),
     ],
 )
 def test_errors(fails: Fails, answer: list[Any], whether: bool) -> None:

@@ -18,6 +18,8 @@ _CHANGES_ROWS = re.compile(
     r"(?:\s|--[^\n]*\n)*(?:INSERT|UPDATE|DELETE|MERGE|REPLACE|COPY|WITH)\b", re.I
 )
 
+_OF_CLIENT = re.compile(r"ERROR \d+(?: \(\w+\))?: ")
+
 WIDEST = 200  # characters of a message that are shown
 
 
@@ -57,10 +59,13 @@ def wordings(kind: str, message: str, state: str) -> list[str]:
 
     kind: the exception's name. tokio-postgres writes `db error: ERROR: ` before a server's message,
     and neither the line of the statement nor the mark below it, which libpq adds. DataFusion
-    writes its name before, which its Python package leaves out.
+    writes its name before, which its Python package leaves out. mysql_async quotes the words of
+    MySQL's client.
     """
     if kind.startswith("datafusion."):
         return [message, f"DataFusion error: {message}"]
+    if kind.startswith("pymysql."):
+        return [message, _OF_CLIENT.sub("", message), f"Server error: `{message}'"]
     if not state:
         return [message]
     lines = message.split("\n")
