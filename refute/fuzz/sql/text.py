@@ -7,6 +7,7 @@ change the meaning of a table; here it keeps its name.
 from __future__ import annotations
 
 import functools
+import logging
 from typing import ClassVar, TypeAlias
 
 import sqlglot
@@ -18,6 +19,7 @@ from sqlglot.generators.sqlite import SQLiteGenerator
 _LARGEST = 200_000  # characters of a statement that is read
 
 _DIALECT = SQLite()
+_LOG = logging.getLogger("sqlglot")
 
 Node: TypeAlias = exp.Expr
 
@@ -41,10 +43,13 @@ def write(tree: Node) -> str:
 
 @functools.lru_cache(maxsize=512)
 def _read(sql: str) -> Node | None:
+    before, _LOG.disabled = _LOG.disabled, True  # what it cannot read it would tell a terminal
     try:
         return sqlglot.parse_one(sql, dialect=SQLite)
     except (SqlglotError, RecursionError):
         return None
+    finally:
+        _LOG.disabled = before
 
 
 def read(sql: str) -> Node | None:
