@@ -100,6 +100,7 @@ def test_errors_carry_the_sqlstate_and_the_connection_goes_on(kind: str) -> None
         assert (create, first) == (["done", 0], ["done", 1])
         assert twice[0] == "error" and twice[3] in ("23505", "23000")
         assert nope[0] == "error" and nope[3] in ("42601", "42000")
+        assert nope[2].startswith(("ERROR:  syntax error", "ERROR 1064 (42000): You have"))
         assert values(after) == [1]
 
 

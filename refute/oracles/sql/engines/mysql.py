@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pymysql
 from pymysql.constants import CLIENT, FIELD_TYPE
 
-from refute.oracles.sql.driver import done, failed
+from refute.oracles.sql.driver import MESSAGE, done, failed
 from refute.oracles.sql.engines.ending import EndingSession
 from refute.oracles.sql.engines.session import Gone
 
@@ -90,7 +90,11 @@ class MySQL(EndingSession):
         """An error; a connection that is gone ends the session."""
         if isinstance(error, pymysql.Error) and error.args and error.args[0] in _LOST:
             raise Gone(f"{error.args[-1]} ({error.args[0]})")
-        return failed(error)
+        kind, name, message, *state = failed(error)
+        if isinstance(error, pymysql.MySQLError) and len(error.args) == 2:  # as its client says it
+            number, text = error.args
+            message = f"ERROR {number}{f' ({state[0]})' if state else ''}: {text}"[:MESSAGE]
+        return [kind, name, message, *state]
 
 
 class Keeper:

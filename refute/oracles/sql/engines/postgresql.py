@@ -150,9 +150,16 @@ def _rows(result: Any) -> list[Any]:
         for n in range(result.ntuples)
     ]
     types = psycopg.adapters.types
-    infos = [types.get(result.ftype(at)) for at in columns]
+    kinds = [_kind(types.get(result.ftype(at)), result.ftype(at)) for at in columns]
     names = [_text(result.fname(at)) for at in columns]
-    return ["rows", names, rows, [info.name if info is not None else "" for info in infos]]
+    return ["rows", names, rows, kinds]
+
+
+def _kind(info: Any, oid: int) -> str:
+    """The name of a type that psycopg knows; one of another extension has none here."""
+    if info is None:
+        return ""
+    return f"{info.name}[]" if oid == info.array_oid else str(info.name)
 
 
 def _without_copy(connection: Any, status: Any) -> Any:
