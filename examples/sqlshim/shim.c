@@ -321,6 +321,14 @@ static int write_rows(Text *out, long long id, sqlite3_stmt *statement) {
     return code == SQLITE_DONE;
 }
 
+/* The count of changes stays as it was when a statement is no INSERT, UPDATE or DELETE. */
+static void write_affected(Text *out, sqlite3 *database, int before) {
+    char number[40];
+    int changes = sqlite3_total_changes(database) == before ? 0 : sqlite3_changes(database);
+    snprintf(number, sizeof number, ",\"affected\":%d", changes);
+    puts_to(out, number);
+}
+
 /* Runs all statements of a text; the rows of the last one are the answer. */
 static void execute(Text *out, const Request *request) {
     const char *problem = NULL, *left = request->execute.data;
@@ -335,7 +343,9 @@ static void execute(Text *out, const Request *request) {
         if (sqlite3_column_count(statement)) {
             done = write_rows(out, request->id, statement);
         } else {
+            int before = sqlite3_total_changes(database);
             done = sqlite3_step(statement) == SQLITE_DONE;
+            if (done) write_affected(out, database, before);
         }
         if (!done) problem = sqlite3_errmsg(database);
         if (!done) begin(out, request->id), write_error(out, problem);

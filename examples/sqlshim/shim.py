@@ -50,7 +50,7 @@ class Shim:
         try:
             cursor.execute(statement)
             if cursor.description is None:
-                return {}
+                return {"affected": cursor.rowcount} if cursor.rowcount >= 0 else {}
             columns = [column[0] for column in cursor.description]
             rows = [[value_of(value) for value in row] for row in cursor.fetchall()]
             return {"columns": columns, "rows": rows}

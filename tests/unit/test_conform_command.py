@@ -90,7 +90,8 @@ def test_values_that_could_be_misread_are_unfit(sent: Any) -> None:
 
 def test_what_a_simple_program_leaves_out() -> None:
     assert answered({}) == ["done"]
-    assert answered({"affected": 3}) == ["done"]
+    assert answered({"affected": 3}) == ["done", 3]
+    assert answered({"affected": "3"})[0] == "unfit"
     assert answered({"rows": [[1, 2]]}) == ["rows", ["", ""], [[1, 2]]]
     assert answered({"columns": ["a"]}) == ["rows", ["a"], []]
     assert answered({"error": "no"}) == ["error", "Error", "no"]
@@ -257,6 +258,10 @@ def test_the_shims_give_every_value_exactly(shim: InCommand) -> None:
     assert answer[2] == [row]
     assert many[2] == [[n, "x"] for n in range(1, 20_001)]
     assert bad[0] == "error" and "nope" in bad[2]
+    counts = shim.answers(
+        ["CREATE TABLE t(a)", "INSERT INTO t VALUES (1), (2)", "UPDATE t SET a = 3 WHERE a > 5"]
+    )
+    assert [a[1:] for a in counts][1:] == [[2], [0]]
     shim.again()
     assert next(shim.answers(["SELECT count(*) FROM sqlite_master"]))[2] == [[0]]
 

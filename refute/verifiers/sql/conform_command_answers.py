@@ -52,6 +52,7 @@ class Reading:
         self._types: list[str] = []
         self._rows: list[list[Any]] = []
         self._values = 0
+        self._affected: list[int] = []
         self._problem = ""
         self.answer: list[Any] = []
 
@@ -75,7 +76,7 @@ class Reading:
 
     def _result(self) -> list[Any]:
         if self._names is None:
-            return ["done"]
+            return ["done", *self._affected]
         if any(self._types):
             return ["rows", self._names, self._rows, self._types]
         return ["rows", self._names, self._rows]
@@ -85,6 +86,11 @@ class Reading:
             if self._names is not None:
                 raise Unfit("columns that come twice in one result")
             self._names, self._types = _columns(message["columns"])
+        affected = message.get("affected")
+        if affected is not None:
+            if type(affected) is not int or affected < 0:
+                raise Unfit(f"a number of affected rows that is none: {affected!r}"[:200])
+            self._affected = [affected]
         rows = message.get("rows", [])
         if type(rows) is not list or not all(type(row) is list for row in rows):
             raise Unfit("rows that are no list of lists")
