@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from refute.errors import RefuteError
 from refute.verifiers.sql.conform_causes_shape import Shape, shape_of
-from refute.verifiers.sql.conform_causes_title import title_of, told
+from refute.verifiers.sql.conform_causes_title import kind_of, title_of, told
 from refute.verifiers.sql.conform_causes_words import Words, normal_message, words_of
 from refute.verifiers.sql.conform_file import Engine, EngineLost, Failure, FileResult
 from refute.verifiers.sql.conform_reduce import (
@@ -117,6 +117,11 @@ class _Group:
             if (of, said) == (kind, message) and need <= words
         ]
         return max(fitting, default=0)
+
+    def says(self, signature: Signature) -> bool:
+        """Whether it ends in the same error, be it with other constructs."""
+        told = {(of, said) for of, said, _ in self.needs if said}
+        return signature[:2] in told
 
 
 def find_causes(
@@ -264,8 +269,9 @@ class _Search:
                 ).run()
                 if found is not None:
                     return found
-            limit = WITHOUT_ORACLE
-            return WithoutOracle(engine, case.before, case.sql, record, self._over, limit).run()
+            limit, kind = WITHOUT_ORACLE, case.kind
+            alone = WithoutOracle(engine, case.before, case.sql, record, self._over, limit, kind)
+            return alone.run()
         except EngineLost:
             engine.start(0)
             return None
@@ -280,8 +286,10 @@ class _Search:
         done = {id(item) for group in groups for item in group.items}
         for signature, items in self._clusters.items():
             best = max(groups, key=lambda g: g.fits(signature), default=None)
+            if best is not None and not best.fits(signature):
+                best = next((group for group in groups if group.says(signature)), None)
             for item in items:
-                if best is None or not best.fits(signature):
+                if best is None:
                     self.found.unknown += id(item) not in done
                 elif id(item) not in done:
                     best.assigned.append(item)
@@ -332,7 +340,7 @@ def _cause(number: int, group: _Group) -> Cause:
     return Cause(
         number=number,
         title=title_of(best, group.shape.words),
-        kind=best.difference.kind,
+        kind=kind_of(best.difference),
         count=len(items),
         reduced=len(group.items),
         by_signature=len(group.assigned),

@@ -5,7 +5,8 @@ at a script that no single step makes smaller, and different records end at diff
 here, `a <> b` there, or something more that happens to be in the way. So shapes are taken as one
 where they differ in the spelling of one thing (comparisons; a list or a subquery of IN), in words
 that rather say where the value stood, or where one has all constructs of the other and some more;
-and in all these cases the answers must be wrong in the same way.
+and in all these cases the answers must be wrong in the same way. Errors with the same words are one
+unless their scripts have no construct in common.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _FAMILIES = {
     "<=": "comparison", ">=": "comparison", "IN (SELECT)": "IN", "setup NULL": "NULL",
     "IS NULL": "NULL",
 }  # fmt: skip
+SAYING = frozenset({"error", "crash", "unfit"})  # kinds whose message tells causes apart
 _PLACES = frozenset({"subquery", "text", "empty text", "float", "large number"})
 _OUTSIDE = frozenset({"WHERE", "join"})  # of what a value is wrong in; not of a join itself
 _JOINS = frozenset({"LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "NATURAL JOIN", "CROSS", "USING"})
@@ -45,13 +47,13 @@ class Shape(NamedTuple):
         """Whether a script of the other shape shows what this one shows, and maybe more."""
         if (self.kind, self.message, self.wrong) != (other.kind, other.message, other.wrong):
             return False
+        if self.kind in SAYING:
+            return not (self.words and other.words) or bool(self.plain & other.plain)
         return bool(self.words) and self.plain <= other.plain
 
 
 def shape_of(reduced: Reduced) -> Shape:
-    """The shape of a reduced script; of an error, its words are enough."""
+    """The shape of a reduced script."""
     found = reduced.difference
-    if found.kind in ("error", "crash"):
-        return Shape(found.kind, found.message, frozenset(), "")
     words = words_of(reduced.script.sql) | words_of_all(reduced.script.setup)
     return Shape(found.kind, found.message, words, outcome(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from refute.verifiers.sql.conform_causes_words import Words
-from refute.verifiers.sql.conform_reduce import Reduced
+from refute.verifiers.sql.conform_reduce import SLOW, Reduced
 from refute.verifiers.sql.conform_reduce_trial import Difference
 
 _SHOWN = 8  # values
@@ -17,7 +17,7 @@ def title_of(reduced: Reduced, words: Words) -> str:
     found = reduced.difference
     said = _said(found)
     if not reduced.oracle:
-        said = f"{said}; SQLite itself does not give what the file expects"
+        said = f"{said}; {reduced.note}"
     uses = ", ".join(sorted(words, key=_order))
     return f"{uses}: {said}" if uses else said[:1].upper() + said[1:]
 
@@ -33,7 +33,7 @@ def _said(found: Difference) -> str:
         case "error":
             return f"error {found.said or found.message}"
         case "no error":
-            return f"no error where SQLite says {found.said!r}"
+            return f"no error where SQLite says {found.said!r}" if found.said else "no error"
         case "crash":
             return f"the engine fails with {found.said or found.message}"
         case "lost":
@@ -83,13 +83,21 @@ def _short(value: str) -> str:
     return value if len(value) <= 30 else f"{value[:29]}…"
 
 
+def kind_of(found: Difference) -> str:
+    """The kind as failures have it."""
+    if found.kind != "lost":
+        return found.kind
+    return "hang" if SLOW in found.said else "crash"
+
+
 def told(found: Difference) -> tuple[str, str]:
     """What was expected, and what came instead, each on one line."""
     if found.kind == "values":
         return _listed(found.expected), _listed(found.got)
     if found.kind == "no error":
         return f"an error{f' ({found.said})' if found.said else ''}", "none"
-    return _listed(found.expected) if found.types else "success", _said(found)
+    wanted = _listed(found.expected) if found.types else "an error" if found.fails else "success"
+    return wanted, _said(found)
 
 
 def _listed(values: tuple[str, ...]) -> str:

@@ -47,6 +47,8 @@ LIMIT_LOST = 150  # where a trial ends the engine, and a new worker has to start
 BATCH = 48  # candidates for the last statement that are run at once
 ROUNDS = 4
 SLOW = "did not answer in time"  # as `conform_worker` says it
+NOT_SQLITE = "SQLite itself does not give what the file expects"
+NOT_ASKED = "only statements were left out, as for all files that are not in SQLite's dialect"
 OVER = "the time for reduction was over"
 
 Stop = Callable[[], bool]
@@ -62,6 +64,7 @@ class Reduced:
 
     verified: it failed once more on a fresh database. trials: how many there were. refused: the
     statements that fail, by place. seen: the engine's answer, where there is no oracle.
+    note: why there is none.
     """
 
     script: Script
@@ -71,6 +74,7 @@ class Reduced:
     trials: int
     refused: tuple[int, ...] = ()
     seen: list[Any] | None = None
+    note: str = ""
 
 
 class Reduction:
@@ -325,7 +329,10 @@ def _weight(setup: Sequence[str]) -> tuple[int, str]:
 
 
 class WithoutOracle:
-    """Leaves out statements as long as the engine gives the very answer that the file refuses."""
+    """Leaves out statements as long as the engine gives the very answer that the file refuses.
+
+    record: None where only the SQL is known; kind is that of its failure.
+    """
 
     def __init__(
         self,
@@ -335,7 +342,9 @@ class WithoutOracle:
         record: Runnable | None,
         stop: Stop,
         limit: int,
+        kind: str = "values",
     ) -> None:
+        self._kind = kind
         self._engine = engine
         self._before = [text for text in before if not READS_ONLY.match(text)]
         self._sql = sql
@@ -368,8 +377,9 @@ class WithoutOracle:
 
     def _made(self, setup: Sequence[str], seen: list[Any]) -> Reduced:
         verified = self._same(setup, seen)
-        script, found = unexpected((*setup, self._sql), self._record, seen)
-        return Reduced(script, found, False, verified, 0, seen=seen)
+        script, found = unexpected((*setup, self._sql), self._record, seen, self._kind)
+        note = NOT_SQLITE if self._record is not None else NOT_ASKED
+        return Reduced(script, found, False, verified, 0, seen=seen, note=note)
 
     def _same(self, setup: Sequence[str], seen: list[Any]) -> bool:
         answer = self._answer(setup)

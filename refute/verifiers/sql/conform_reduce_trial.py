@@ -66,7 +66,7 @@ class Difference:
     kind: "values", "columns", "error", "no error", "crash", "lost", "unfit" or "no rows". message:
     of the error, its names and values left out. expected, got: texts, one for each value. doubt:
     what `compare` needs to say whether this is a difference, where that is not clear yet. script,
-    answer: what it was seen on, and what the engine answered.
+    answer: what it was seen on, and what the engine answered. fails: whether SQLite refuses it.
     """
 
     kind: str
@@ -79,10 +79,12 @@ class Difference:
     doubt: tuple[Any, ...] = ()
     script: Script | None = None
     answer: Answer = ()
+    fails: bool = False
 
     def like(self, other: Difference) -> bool:
-        """Whether both are of one kind, with one message."""
-        return (self.kind, self.message) == (other.kind, other.message)
+        """Whether both are of one kind, with one message, where SQLite fails or does not."""
+        own = (self.kind, self.message, self.fails)
+        return own == (other.kind, other.message, other.fails)
 
 
 class Spent(Exception):
@@ -232,11 +234,12 @@ def difference(script: Script, right: Answer, left: Answer) -> Difference | None
             return None
         if left[0] in ("rows", "done"):
             message = normal_message(str(right[2]), script.statements)
-            return Difference("no error", message, said=str(right[2]))
+            return Difference("no error", message, said=str(right[2]), fails=True)
     if left[0] not in ("rows", "done"):
         said = _said(left)
         message = f"{_type(left)}: {normal_message(said, script.statements)}"
-        return _wanting(script, right, Difference(left[0], message, said=said))
+        found = Difference(left[0], message, said=said, fails=right[0] == "error")
+        return _wanting(script, right, found)
     if left[0] != right[0]:
         rows = right[0] == "rows" and script.types
         return _wanting(script, right, Difference("no rows")) if rows else None
@@ -339,7 +342,7 @@ def passes(record: Runnable, answer: Answer) -> bool:
 
 
 def unexpected(
-    statements: Sequence[str], record: Runnable | None, seen: Answer
+    statements: Sequence[str], record: Runnable | None, seen: Answer, kind: str
 ) -> tuple[Script, Difference]:
     """A script whose answer is not the file's expectation, where there is no other oracle."""
     *setup, sql = statements
@@ -354,9 +357,9 @@ def unexpected(
         said = _said(seen)
         message = f"{_type(seen)}: {normal_message(said, statements)}"
         return script, Difference(seen[0], message, types, sort, expected, said=said)
-    if isinstance(record, StatementRecord) and record.fails:
+    if kind == "no error":
         return script, Difference("no error", "an error is expected")
     if seen[0] == "done" or len(seen[1]) != len(types):
-        return script, Difference("columns" if types else "values", "", types, sort, expected)
+        return script, Difference("columns" if types else kind, "", types, sort, expected)
     got = tuple(texts(types, [list(row) for row in seen[2]], sort))
     return script, Difference("values", "", types, sort, expected, got)
