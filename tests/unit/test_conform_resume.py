@@ -219,6 +219,15 @@ def test_what_holds_other_things_is_left_alone(here: Path) -> None:
         run(["one.test", "--resume", "out.json", "--json", "out.json"])
 
 
+def test_a_place_that_is_full_costs_nothing_but_itself(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*NAMES, "--resume", "/dev/full"]) == 1
+    out = capsys.readouterr().out
+    assert "5 records run, 0 skipped, 1 failed" in out
+    assert "--resume: not all results could be kept: No space left on device" in out
+
+
 def test_a_directory_is_shared_by_shards(here: Path) -> None:
     Path("kept").mkdir()
     totals = 0

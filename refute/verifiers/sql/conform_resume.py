@@ -56,6 +56,7 @@ class Kept:
         self._seconds: dict[str, float] = {}
         self._again: dict[str, int] = {}
         self._damaged: list[str] = []
+        self._full = ""  # why nothing more is kept
         self.number = self.records = 0
         into = place / f"{name}{ENDING}" if place.is_dir() else place
         self._descriptor = _open(into)
@@ -129,9 +130,10 @@ class Kept:
         return result
 
     def keep(self, done: Done, path: str, options: str) -> None:
-        """Append what came of a file, if it was run to its end. Raises UsageError."""
+        """Append what came of a file, if it was run to its end and the place takes it."""
         result = done.result
-        if result.cut or result.lost or result.error or result.stopped or not done.content:
+        ended = not (result.cut or result.lost or result.error or result.stopped)
+        if not (ended and done.content) or path == STDIN or self._full:
             return
         line = {
             "schema": SCHEMA,
@@ -143,18 +145,17 @@ class Kept:
         }
         sealed = json.dumps(line | {"seal": _seal(line)}).encode() + b"\n"
         try:
-            os.write(self._descriptor, sealed)
+            if os.write(self._descriptor, sealed) < len(sealed):
+                self._full = "only a part of a line could be written"
         except OSError as error:
-            raise UsageError(
-                f"--resume: the result of {path} cannot be kept: {error.strerror}",
-                thing="--resume",
-                next_step="make room, and run again: what was kept before is not lost",
-            ) from error
+            self._full = error.strerror or str(error)
 
     @property
     def notes(self) -> list[str]:
         """What is to be told: what was kept, what is run again and why, what is damaged."""
         said = [*self._damaged]
+        if self._full:
+            said.append(f"--resume: not all results could be kept: {self._full}")
         if self.number:
             said.append(f"{_files(self.number)} not run again: the results are kept ones")
         said += [f"{_files(n)} run again: kept results {_AGAIN[w]}" for w, n in self._again.items()]

@@ -270,8 +270,7 @@ def run_files(
         try:
             if kept is not None:
                 tasks = kept.not_known(tasks, options, results.add)
-                result.notes, result.kept = kept.notes, kept.number
-                result.kept_records = kept.records
+                result.kept, result.kept_records = kept.number, kept.records
             if tasks and not result.stopped:
                 helped, notes = _assisted(choice, tasks, here=executor is None)
                 result.notes = [*result.notes, *notes]
@@ -279,6 +278,7 @@ def run_files(
         except KeyboardInterrupt:
             result.interrupted = True
         finally:
+            result.notes = [] if kept is None else kept.notes
             results.release_all()
     result.wall_s = time.monotonic() - started
     return result
