@@ -175,6 +175,8 @@ def test_a_table_is_forgotten_once_it_is_dropped() -> None:
     translator = Translator(target_of("duckdb"))
     assert translator.translate("CREATE TABLE t(a)").construct == "untyped column"
     assert translator.translate("SELECT a FROM t").construct == "after: untyped column"
+    assert translator.translate("CREATE TABLE t(a INTEGER)").texts  # SQLite refuses that one
+    assert translator.translate("INSERT INTO t VALUES (1, 2, 3)").construct
     assert translator.translate("DROP TABLE t").construct
     assert translator.translate("CREATE TABLE t(a INTEGER)").texts
     assert translator.translate("SELECT a FROM t").texts

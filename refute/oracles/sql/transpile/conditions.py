@@ -163,7 +163,8 @@ class Conditions(Values):
         this = self.value(node.this, scope)
         low, high = (self.value(node.args[end], scope) for end in ("low", "high"))
         ends = [self.matched(this, end) for end in (low, high)]
-        if all(one is this and _comparable(one, other) for one, other in ends):
+        alike = _comparable(low, high) and all(_comparable(*pair) for pair in ends)
+        if alike and all(one is this for one, _ in ends):
             common = _common(this, low, high)
             shown = [paren(self.as_kind(other, common)) for _, other in ends]
             of = paren(self.as_kind(this, common))
@@ -184,7 +185,8 @@ class Conditions(Values):
         if not items:
             return exp.Boolean(this=False)
         pairs = [self.matched(left, item) for item in items]
-        if all(one is left and _comparable(one, other) for one, other in pairs):
+        alike = all(_comparable(items[0], item) for item in items)
+        if alike and all(one is left and _comparable(one, other) for one, other in pairs):
             common = _common(left, *items)
             shown = [self.as_kind(other, common) for _, other in pairs]
             return exp.In(this=paren(self.as_kind(left, common)), expressions=shown)

@@ -50,6 +50,8 @@ class Functions(Conditions):
             return self._column(node, scope)
         if aggregate(node):
             return self._aggregated(node, scope)
+        if isinstance(node, exp.Filter) and aggregate(node.this):
+            return self._aggregated(_filtered(node), scope)
         if isinstance(node, exp.Subquery):
             return self._scalar_query(node, scope)
         if isinstance(node, exp.Coalesce):
@@ -311,6 +313,18 @@ class Functions(Conditions):
 
     def _text(self, text: str) -> Node:
         return exp.Literal(this=text, is_string=True)
+
+
+def _filtered(node: exp.Filter) -> Node:
+    """An aggregate of what the filter lets through: of NULL in place of the rest."""
+    made: Node = node.this.copy()
+    place = made.expressions if isinstance(made, exp.Anonymous) else [made.this]
+    argument = place[0]
+    inner = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
+    shown = exp.Literal(this="1", is_string=False) if isinstance(inner, exp.Star) else inner
+    test = node.expression.this.copy()
+    inner.replace(exp.Case(ifs=[exp.If(this=test, true=shown.copy())]))
+    return made
 
 
 def _construct(node: Node) -> str:

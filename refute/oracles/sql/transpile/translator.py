@@ -94,11 +94,12 @@ class Translator:
             return made
         before = set(self._missing)
         answer = self._mirror.answer(sql)
-        if answer[0] == "error":
+        if answer[0] == "error" and not made.construct.startswith("after: "):
             if "key" in self.target.lacks and "UNIQUE constraint failed" in answer[2]:
                 return Translation((), "key")
             return Translation((self._as_it_stands(sql, tree),))
-        self._note(sql, tree, made.construct)
+        if answer[0] != "error":
+            self._note(sql, tree, made.construct)
         if made.construct or isinstance(tree, exp.Create | exp.Drop | exp.Alter) or before:
             self._known.clear()
         return made

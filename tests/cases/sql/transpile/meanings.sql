@@ -39,6 +39,8 @@ SELECT sum(a > 2), max(a > 2), count(a > 2) FROM n
 SELECT NULL / 2.5, 2.5 / NULL, c / NULL, count(*) / NULL, count(*) % CAST(NULL AS INTEGER), NULL + max(a), count(*) IS 'x' FROM n
 SELECT min(NULL, max(a)), coalesce(NULL, NULL + max(a)), length(NULL + count(*)) FROM n
 SELECT NULL + max(a) FROM n UNION SELECT d FROM n
+SELECT count(*) FILTER (WHERE b), sum(c) FILTER (WHERE a > 2), total(b) FILTER (WHERE 0) FROM n
+SELECT NULL IN (d, 0), NULL BETWEEN d AND 5, a IN (NULL, 'x') FROM n
 SELECT - sum(b) * 2 / 3, avg(b) / 2, sum(a) / count(*), 5 / count(*) FROM n
 SELECT b, count(*), sum(c) FROM n GROUP BY b
 SELECT b + 1, count(*) FROM n GROUP BY b + 1
