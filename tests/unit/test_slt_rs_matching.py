@@ -69,6 +69,10 @@ SAME: list[tuple[str, list[Any]]] = [
     (hashed("true"), rows((1,), types=["BOOLEAN"])),
     (hashed("1"), rows((1.0,))),
     (hashed("1.0"), rows((1.0,))),
+    (hashed("1e+15"), rows((1e15,))),
+    (hashed("-1.25e-07"), rows((-1.25e-7,))),
+    (hashed("1000000000000000"), rows((1e15,))),
+    (f"1 values hashing to {hashlib.md5(bytes((255, 10))).hexdigest()}", rows(("\udcff",))),
 ]
 DIFFERENT: list[tuple[str, list[Any]]] = [
     ("1 2\n3 4", rows((1, 2), (3, 5))),

@@ -136,6 +136,8 @@ REFUSED: list[tuple[str, int, str]] = [
     ("statement ok retry 1 backoff soon\nX\n", 1, "'soon' is no duration"),
     ("statement ok retry 1 backoff 1s more\nX\n", 1, "is not understood"),
     ("statement error (a\nX\n", 1, "is no regular expression"),
+    (r"statement error [a&&[b]]" + "\nX\n", 1, "is no regular expression"),
+    (r"statement error \p{Greek}" + "\nX\n", 1, "is no regular expression"),
     ("statement error a\nX\n----\nb\n", 3, "an error is expected twice"),
     ("statement error (42P01)\nX\n----\nb\n", 3, "an error is expected twice"),
     ("statement ok\nX\n----\n1\n", 3, "a statement has no results"),

@@ -7,6 +7,7 @@ Python cannot have, such as `\\p{Greek}`, is refused.
 from __future__ import annotations
 
 import re
+import warnings
 from functools import cache
 
 _CLASSES = {
@@ -37,6 +38,8 @@ def pattern_of(text: str) -> tuple[re.Pattern[str] | None, str]:
     found = _END.sub(r"\1\\Z", found)
     found = _WIDE.sub(lambda m: f"\\U{int(m[1], 16):08x}", found)
     try:
-        return re.compile(found), ""
-    except (re.error, OverflowError, RecursionError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)  # sets in sets, which Rust has
+            return re.compile(found), ""
+    except (re.error, FutureWarning, OverflowError, RecursionError) as error:
         return None, str(error)

@@ -23,13 +23,13 @@ from refute.oracles.sqllogictest.extended.rs_text import (
     Kinds,
     equal,
     folded,
+    hashed,
     kinds_of,
     rounded_number,
     type_of,
     words,
     written,
 )
-from refute.oracles.sqllogictest.render import digest
 
 IGNORED = "<slt:ignore>"
 SHOWN = 6  # lines of a result that are shown, from the first difference on
@@ -174,9 +174,7 @@ def _fits_around(wanted: Sequence[str], result: Result) -> bool:
 
 def _hashed(result: Result) -> str:
     """The result as a file has it that hashes it."""
-    values = [value for line in result.lines for value in line]
-    hashed = digest("\n".join(values))
-    return f"{len(values)} values hashing to {hashed}"
+    return hashed([value for line in result.lines for value in line])
 
 
 def _broken(result: Result) -> list[str]:

@@ -7,6 +7,7 @@ values of a type have the same text.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
@@ -139,8 +140,13 @@ def _short(value: float) -> str:
     """As PostgreSQL writes a number."""
     if value != value or value in (float("inf"), float("-inf")):
         return _plain(value)
-    text = repr(value).removesuffix(".0")
-    return text if "e" in text or len(text.lstrip("-")) <= 15 or "." in text else f"{value:.16e}"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    power = len(digits) + exponent - 1
+    if -4 <= power < 15:
+        return _plain(value)
+    first, *rest = map(str, digits)
+    return f"{'-' * sign}{first}{'.' * bool(rest)}{''.join(rest)}e{power:+03d}"
 
 
 _REALS: tuple[Callable[[float], str], ...] = (_plain, repr, _short)
@@ -185,6 +191,17 @@ def _text(value: Any, kind: str, notation: Notation) -> str:
     if type(value) is bytes:
         return notation.blob(value) or "(empty)"
     return str(value) or "(empty)"
+
+
+def hashed(values: Sequence[str]) -> str:
+    """The values as a file has them that hashes results; bytes that are no UTF-8 stay distinct."""
+    whole = "".join(f"{value}\n" for value in values)
+    try:
+        data = whole.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # surrogates that stand for no byte
+        data = whole.encode("utf-8", "surrogatepass")
+    digest = hashlib.md5(data, usedforsecurity=False).hexdigest()
+    return f"{len(values)} values hashing to {digest}"
 
 
 def words(text: str) -> list[str]:
