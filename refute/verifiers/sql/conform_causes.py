@@ -11,12 +11,13 @@ signature" is a guess, "reduced" was seen.
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from refute.errors import RefuteError
-from refute.verifiers.sql.conform_causes_shape import Shape, shape_of
+from refute.verifiers.sql.conform_causes_shape import SAYING, Shape, shape_of
 from refute.verifiers.sql.conform_causes_title import kind_of, title_of, told
 from refute.verifiers.sql.conform_causes_words import Words, normal_message, words_of
 from refute.verifiers.sql.conform_file import Engine, EngineLost, Failure, FileResult
@@ -35,10 +36,14 @@ QUIET_MORE = 2  # so many more
 MOST = 400  # reductions of one run
 PLACES = 5
 WITHOUT_ORACLE = 300  # trials of a reduction that only leaves statements out
+_NUMBER = re.compile(r"(?:(\d+)|no) values?\b")
 FAR = 2  # reductions of one group that did not come again, after which it is left alone
 
 Progress = Callable[[str], None]
-Signature = tuple[str, str, Words]
+Signature = tuple[str, str, str, Words]
+"""Kind, an error's words, whether there are more or fewer values than expected, constructs."""
+Need = tuple[str, str, str, Words, Words]
+"""Of a reduced failure: its signature, and those of its constructs that are in the script."""
 
 
 @dataclasses.dataclass
@@ -93,12 +98,12 @@ class _Item:
 
 @dataclasses.dataclass
 class _Group:
-    """What reductions found to be one. needs: constructs that its failures had and kept."""
+    """What reductions found to be one."""
 
     shape: Shape
     best: Reduced
     item: _Item
-    needs: list[tuple[str, str, Words]]
+    needs: list[Need]
     verified: bool = False
     items: list[_Item] = dataclasses.field(default_factory=list)
     assigned: list[_Item] = dataclasses.field(default_factory=list)
@@ -108,20 +113,19 @@ class _Group:
         self.items += other.items
         self.needs += [need for need in other.needs if need not in self.needs]
 
-    def fits(self, signature: Signature) -> int:
-        """How many constructs make a failure one of these; 0 when it can be none."""
-        kind, message, words = signature
-        fitting = [
-            1 + len(need)
-            for of, said, need in self.needs
-            if (of, said) == (kind, message) and need <= words
+    def fits(self, signature: Signature) -> float:
+        """How like a failure is to the most alike of its own, up to 1; 0 when it can be none."""
+        kind, message, size, words = signature
+        alike = [
+            (1 + len(words & had)) / (1 + len(words | had))
+            for of, said, sized, had, need in self.needs
+            if (of, said, sized) == (kind, message, size) and need <= words
         ]
-        return max(fitting, default=0)
+        return max(alike, default=0.0)
 
     def says(self, signature: Signature) -> bool:
         """Whether it ends in the same error, be it with other constructs."""
-        told = {(of, said) for of, said, _ in self.needs if said}
-        return signature[:2] in told
+        return bool(signature[1]) and any(need[:2] == signature[:2] for need in self.needs)
 
 
 def find_causes(
@@ -241,8 +245,7 @@ class _Search:
             self._failed_again[item.signature] += 1
             return False
         shape = shape_of(reduced)
-        kind, message, words = item.signature
-        need = (kind, message, words & words_of(reduced.script.sql))
+        need = (*item.signature, item.signature[3] & words_of(reduced.script.sql))
         group = self._groups.get(shape) or self._covering(shape)
         if group is None:
             self._groups[shape] = _Group(shape, reduced, item, [need], items=[item])
@@ -318,9 +321,14 @@ def _items(files: Sequence[FileResult]) -> Iterator[_Item]:
 
 def _signature(failure: Failure) -> Signature:
     message = ""
-    if failure.kind in ("error", "crash", "lost"):
+    if failure.kind in SAYING or failure.kind == "hang":
         message = normal_message(failure.got, [failure.sql])
-    return failure.kind, message, words_of(failure.sql)
+    expected, got = (_NUMBER.match(text) for text in (failure.expected, failure.got))
+    size = ""
+    if expected and got:
+        a, b = (int(found[1] or 0) for found in (expected, got))
+        size = "fewer" if b < a else "more" if b > a else "same"
+    return failure.kind, message, size, words_of(failure.sql)
 
 
 def _size(reduced: Reduced) -> tuple[int, str]:

@@ -101,7 +101,8 @@ def distinct_keeps_duplicates(tree, engine):
 def sum_of_nothing_is_zero(tree, engine):
     """SUM of no values is 0."""
     for node in list(tree.find_all(exp.Sum)):
-        node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)]))
+        whole = node.parent if isinstance(node.parent, exp.Filter) else node
+        whole.replace(call("IFNULL", whole, exp.Literal.number(0)))
 
 
 def not_in_forgets_null(tree, engine):
@@ -109,8 +110,7 @@ def not_in_forgets_null(tree, engine):
     for node in list(tree.find_all(exp.Not)):
         inner = node.this.unnest()
         if isinstance(inner, exp.In):
-            known = exp.Coalesce(this=inner.copy(), expressions=[exp.Literal.number(0)])
-            node.set("this", known)
+            node.set("this", call("IFNULL", inner, exp.Literal.number(0)))
 
 
 def like_minds_case(tree, engine):
@@ -248,7 +248,8 @@ def overflow_wraps(tree, engine):
 def min_of_null_is_null(tree, engine):
     """MIN is NULL as soon as one value is."""
     for node in list(tree.find_all(exp.Min)):
-        if not node.expressions and not isinstance(node.this, exp.Distinct):
+        plain = not node.expressions and not isinstance(node.parent, exp.Filter)
+        if plain and not isinstance(node.this, exp.Distinct):
             made = sql("CASE WHEN COUNT(*) = COUNT(a) THEN MIN(a) END")
             for column in list(made.find_all(exp.Column)):
                 column.replace(node.this.copy())
