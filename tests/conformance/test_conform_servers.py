@@ -202,7 +202,16 @@ def test_a_run_names_the_version_and_no_password(tmp_path: Path) -> None:
     )
     refute = str(Path(sys.executable).with_name("refute"))
     done = subprocess.run(
-        [refute, "conform", "one.test", "--engine", server.url, "--json", "out.json"],
+        [
+            refute,
+            "conform",
+            "one.test",
+            "--engine",
+            server.url,
+            "--no-reduce",
+            "--json",
+            "out.json",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,
