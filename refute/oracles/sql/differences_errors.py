@@ -23,7 +23,7 @@ ZERO = re.compile(r"divi(?:sion|de) by zero", re.IGNORECASE)
 SYNTAX = re.compile(r"syntax|parse(?:r|d)? ?error|expected|unexpected", re.IGNORECASE)
 UNSUPPORTED = re.compile(
     r"not (?:yet |currently )?(?:implemented|supported)|unsupported|does not support|"
-    r"(?:un|not )support|recursion ?limit|stack depth limit|nested too deep",
+    r"(?:un|not )support|only supports? |recursion ?limit|stack depth limit|nested too deep",
     re.IGNORECASE,
 )
 ONLY_SQLITE = re.compile(
@@ -59,9 +59,13 @@ def unsupported_what(answer: Sequence[Any]) -> str:
 
 
 class Watch:
-    """What SQLite met while it ran a query. overflowed, divided: by an integer, by a zero."""
+    """What SQLite met while it ran a query. overflowed, divided: by an integer, by a zero.
 
-    def __init__(self, database: SQLite, query: Node) -> None:
+    wraps: whether integers that leave 64 bits come in again at the other end. query: as it was run.
+    """
+
+    def __init__(self, database: SQLite, query: Node, *, wraps: bool = False) -> None:
+        self.wraps = wraps
         self.overflowed = False
         self.divided = False
         database.define("refute_operator", self._operator)
@@ -71,7 +75,8 @@ class Watch:
             changed = self._watched(node)
             if changed is not node:
                 node.replace(changed)
-        self.answer = database.run([write(watched)])[0]
+        self.query = watched
+        database.run([write(watched)])
 
     def _watched(self, node: Node) -> Node:
         signs: dict[type[Node], str] = {
@@ -125,7 +130,7 @@ class Watch:
             return None
         if both and made not in _WIDTH:
             self.overflowed = True
-            return float(made)
+            return (made - 2**63) % 2**64 - 2**63 if self.wraps else float(made)
         return None if made != made else made
 
 

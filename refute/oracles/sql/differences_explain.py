@@ -118,7 +118,11 @@ class Explainer:
         return rows.explained() or self._by_rule(rows), ""
 
     def _by_rule(self, rows: Rows) -> str:
-        """The class whose rule predicts the rows exactly; not for statements that were written."""
+        """The class whose rule predicts the rows exactly."""
+        if "integer-wraps" in self._classes:
+            watch = Watch(rows.database, rows.query, wraps=True)
+            if watch.overflowed and rows.predicted_by(rows.database, watch.query):
+                return "integer-wraps"
         rules = [name for name in _RULES if name in self._classes]
         for name in rules:
             changed = rows.query.copy().transform(_RULES[name], copy=False)

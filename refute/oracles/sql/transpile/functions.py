@@ -93,7 +93,8 @@ class Functions(Conditions):
         if found is not None:
             source, column, owner = found
             made: Node = exp.Column(this=named(column.name))
-            if node.table:
+            if node.table or (self.target.quote == "`" and owner.joined):
+                # MySQL takes a name without its table for an alias of a result column as well.
                 made.set("table", named(source.alias))
             typed = Typed(made, column.kind, column.affinity)
             free = owner.groups is not None and not owner.aggregating
