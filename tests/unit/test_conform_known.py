@@ -15,6 +15,7 @@ from refute.errors import UnreadableInput, UsageError
 from refute.verifiers.sql.conform_file import Failure, FileResult
 from refute.verifiers.sql.conform_known import Known, KnownUse
 from refute.verifiers.sql.conform_known_file import read_known
+from refute.verifiers.sql.conform_known_write import write_known
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "refute" / "report" / "conform.schema.json").read_text()
@@ -275,3 +276,46 @@ def test_flaky_failures_are_not_listed(here: Path) -> None:
     Path("b.test").write_text(TABLE + RIGHT)
     assert run(["b.test", "--engine", "engines:flaky", "--write-known", "known.toml"]) == 3
     assert not Path("known.toml").exists()
+
+
+def test_rounds_of_a_loop_are_listed_one_by_one(here: Path) -> None:
+    Path("l.test").write_text("loop i 0 3\n\nquery I\nSELECT ${i}\n----\n1\n\nendloop\n")
+
+    def load(path: str) -> bytes:
+        return Path(path).read_bytes()
+
+    def result() -> FileResult:
+        failures = [
+            Failure(3, f"SELECT {i}", "1", f"{i}", True, kind="values", round=f"i={i}")
+            for i in (0, 2)
+        ]
+        return FileResult("l.test", run=3, failures=failures)
+
+    first = result()
+    first.failures.pop()
+    assert write_known("known.toml", [first], "sqlite", load) == 1
+    text = Path("known.toml").read_text().replace('"unreviewed"', '"r"')
+    Path("known.toml").write_text(text)
+    known = Known("known.toml", "sqlite", "sqlite", load, datetime.date.today())
+    both = result()
+    known.apply(both)
+    assert [bool(failure.known) for failure in both.failures] == [True, False]
+    assert known.finish([both]).stale == []
+
+
+def test_failures_of_an_included_file_are_listed_for_that_file(here: Path) -> None:
+    (here / "sub").mkdir()
+    Path("sub/i.slt").write_text(WRONG)
+    failures = [Failure(1, "SELECT a FROM t", "x", "y", True, kind="values", path="sub/i.slt")]
+    file = FileResult("a.test", run=1, failures=failures, reads={"sub/i.slt": "digest"})
+    load = lambda path: Path(path).read_bytes()  # noqa: E731
+    write_known("known.toml", [file], "sqlite", load)
+    assert '"sub/i.slt:1 ' in Path("known.toml").read_text()
+    Path("known.toml").write_text(Path("known.toml").read_text().replace('"unreviewed"', '"r"'))
+    known = Known("known.toml", "sqlite", "sqlite", load, datetime.date.today())
+    known.apply(file)
+    assert file.failures[0].known == "r"
+    known = Known("known.toml", "sqlite", "sqlite", load, datetime.date.today())
+    passing = FileResult("a.test", run=1, reads={"sub/i.slt": "digest"})
+    known.apply(passing)
+    assert known.finish([passing]).passing == ["known.toml:10: sub/i.slt:1 passes now"]

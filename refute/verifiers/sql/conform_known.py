@@ -13,10 +13,12 @@ those that a loop makes of one text by where the loop stands.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import datetime
 import hashlib
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +31,8 @@ from refute.verifiers.sql.conform_known_file import Entry, KnownRecord, read_kno
 
 Load = Callable[[str], bytes]
 Key = tuple[str, int, int, str]
+
+_DIRECTIVE = re.compile(r"\s*(?:statement|query|let|system)\b")
 
 
 class Mark(NamedTuple):
@@ -45,40 +49,38 @@ class Places:
 
     def __init__(self, data: bytes) -> None:
         self._lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
-        self._words: dict[str, dict[str, list[int]]] = {}
+        self._by_digest: dict[str, list[int]] = {}
 
     def mark(self, line: int) -> Mark | None:
         """The mark of the record whose directive stands at a line; None for an empty line."""
-        if not 0 < line <= len(self._lines) or not self._lines[line - 1].split():
+        if not 0 < line <= len(self._lines) or not self._lines[line - 1].strip():
             return None
         digest = _digest(self._text(line))
-        same = self._same(self._lines[line - 1].split()[0]).get(digest, [line])
-        return Mark(line, digest, same.index(line) + 1 if line in same else 1, len(same))
+        same = self._same(digest) or [line]
+        at = bisect.bisect_left(same, line)
+        known = at < len(same) and same[at] == line
+        return Mark(line, digest, at + 1 if known else 1, len(same))
 
     def find(self, record: KnownRecord) -> int:
         """The line where a record stands now; 0 when its text is not there as often as it was."""
-        for word in dict.fromkeys(text.split()[0] for text in self._lines if text.split()):
-            if lines := self._same(word).get(record.digest):
-                return lines[record.which - 1] if len(lines) == record.of else 0
-        return 0
+        lines = self._same(record.digest)
+        return lines[record.which - 1] if len(lines) == record.of else 0
 
-    def _same(self, word: str) -> dict[str, list[int]]:
-        """Digest → lines of the records whose directive is this word."""
-        if word not in self._words:
-            found: dict[str, list[int]] = {}
+    def _same(self, digest: str) -> list[int]:
+        """Lines of the records with a text."""
+        if not self._by_digest:
             for line, text in enumerate(self._lines, 1):
-                if text.startswith(word) and text.split()[0] == word:
-                    found.setdefault(_digest(self._text(line)), []).append(line)
-            self._words[word] = found
-        return self._words[word]
+                if _DIRECTIVE.match(text):
+                    self._by_digest.setdefault(_digest(self._text(line)), []).append(line)
+        return self._by_digest.get(digest, [])
 
     def _text(self, line: int) -> str:
         kept = []
-        for text in self._lines[line - 1 :]:
-            if not text.strip():
-                break
+        at = line - 1
+        while at < len(self._lines) and (text := self._lines[at]).strip():
             if not text.startswith("#"):
                 kept.append(text.rstrip("\r"))
+            at += 1
         return "\n".join(kept)
 
 
@@ -168,8 +170,12 @@ class Known:
         for path in (file.path, *file.reads):
             place = os.path.realpath(path)
             self._run[place] = self._run.get(place, True) and complete
+        places: dict[str, str] = {}
         for failure in file.failures:
-            self._match(failure, failure.path or file.path)
+            path = failure.path or file.path
+            if path not in places:
+                places[path] = os.path.realpath(path)
+            self._match(failure, places[path])
         for entry in self._patterns:
             self._match_pattern(file, entry)
         self._texts.clear()
@@ -183,6 +189,7 @@ class Known:
             records = [r for same in listed.values() for r, _ in same if r.where not in self._used]
             if self._run.get(place):
                 self._remark(place, records)
+                self._texts.clear()
             elif place in self._run or Path(place).exists():
                 use.not_run += len(records)
             else:
@@ -194,9 +201,8 @@ class Known:
         use.unreviewed = sum(failure.listed.endswith(_UNREVIEWED) for failure in failures)
         return use
 
-    def _match(self, failure: Failure, path: str) -> None:
+    def _match(self, failure: Failure, place: str) -> None:
         """Mark the failure if one of the records that are listed for its file is it."""
-        place = os.path.realpath(path)
         candidates = self._records.get(place)
         if not candidates:
             return

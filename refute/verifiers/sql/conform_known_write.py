@@ -58,6 +58,7 @@ def write_known(path: str, files: Sequence[FileResult], engine: str, load: Load)
 def _unlisted(file: FileResult, base: Path, load: Load) -> Iterator[tuple[Failure, KnownRecord]]:
     """Failures that were seen twice and that no entry is for."""
     texts: dict[str, Places] = {}
+    relatives: dict[str, str] = {}
     for failure in file.failures:
         if not failure.confirmed or failure.known or failure.listed:
             continue
@@ -71,11 +72,12 @@ def _unlisted(file: FileResult, base: Path, load: Load) -> Iterator[tuple[Failur
                 value=path,
                 next_step="run files that lie on the disk",
             ) from error
-        texts[path] = places
+        if path not in texts:
+            texts[path] = places
+            relatives[path] = os.path.relpath(os.path.realpath(path), base).replace(os.sep, "/")
         mark = places.mark(failure.line)
         if mark is not None:
-            relative = os.path.relpath(os.path.realpath(path), base).replace(os.sep, "/")
-            yield failure, KnownRecord("", relative, *mark, failure.round)
+            yield failure, KnownRecord("", relatives[path], *mark, failure.round)
 
 
 def _section(kind: str, lines: Sequence[str], engine: str) -> str:
