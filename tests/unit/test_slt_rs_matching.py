@@ -92,6 +92,7 @@ DIFFERENT: list[tuple[str, list[Any]]] = [
     ("1.0", rows((1,))),
     ("01", rows((1,))),
     ("1.50", rows(("1.5",))),
+    ("2.5\n1.50", rows((2.5,), ("1.5",))),
     ("true", rows((0,), types=["BOOLEAN"])),
     ("yes", rows((1,), types=["BOOLEAN"])),
     ("t", rows((1,))),

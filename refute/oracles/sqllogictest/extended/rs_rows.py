@@ -25,6 +25,7 @@ from refute.oracles.sqllogictest.extended.rs_text import (
     folded,
     hashed,
     kinds_of,
+    kinds_of_rows,
     rounded_number,
     type_of,
     words,
@@ -62,8 +63,9 @@ def judge_query(query: Query, answer: Sequence[Any], modes: Modes) -> Mismatch |
     kinds = kinds_of(query, answer)
     sort = query.sort or modes.sort
     first: Result | None = None
+    own = kinds_of_rows(answer, kinds)
     for rows in written(answer[2], kinds):
-        result = _laid_out(rows, kinds, sort, modes.by_value)
+        result = _laid_out(rows, own, sort, modes.by_value)
         result = _expanded(result) if modes.as_datafusion else result
         if _fits(wanted, result, modes.as_datafusion):
             return None
@@ -76,7 +78,8 @@ def lines_of(query: Query, answer: Sequence[Any], modes: Modes) -> list[str]:
     """The lines that a file would have for this result, in the first notation."""
     kinds = kinds_of(query, answer)
     rows = next(iter(written(answer[2], kinds)))
-    result = _laid_out(rows, kinds, query.sort or modes.sort, modes.by_value)
+    own = kinds_of_rows(answer, kinds)
+    result = _laid_out(rows, own, query.sort or modes.sort, modes.by_value)
     result = _expanded(result) if modes.as_datafusion else result
     return [" ".join(line) for line in result.lines]
 
@@ -88,13 +91,14 @@ class Result(NamedTuple):
     kinds: list[Kinds]
 
 
-def _laid_out(rows: list[list[str]], kinds: Kinds, sort: str, by_value: bool) -> Result:
-    """The texts, sorted, as the lines that the file has."""
+def _laid_out(rows: list[list[str]], kinds: Sequence[Kinds], sort: str, by_value: bool) -> Result:
+    """The texts, sorted, as the lines that the file has. kinds: of each row."""
+    pairs = list(zip(rows, kinds, strict=True))
     if sort == "rowsort":
-        rows.sort()
+        pairs.sort(key=lambda pair: pair[0])
     if sort != "valuesort" and not by_value:
-        return Result(list(rows), [kinds] * len(rows))
-    values = [(value, kind) for row in rows for value, kind in zip(row, kinds, strict=True)]
+        return Result([row for row, _ in pairs], [own for _, own in pairs])
+    values = [(value, kind) for row, own in pairs for value, kind in zip(row, own, strict=True)]
     if sort == "valuesort":
         values.sort(key=lambda pair: pair[0])
     return Result([(value,) for value, _ in values], [(kind,) for _, kind in values])

@@ -123,6 +123,21 @@ def kinds_of(query: Query, answer: Sequence[Any]) -> list[str]:
     return found
 
 
+def kinds_of_rows(answer: Sequence[Any], kinds: Kinds) -> Sequence[Kinds]:
+    """The kinds of each row: a text among real numbers, where types are the values', is a text."""
+    mixed = {
+        at
+        for at, kind in enumerate(kinds)
+        if kind == "real" and not type_of(answer, at) and any(type(r[at]) is str for r in answer[2])
+    }
+    if not mixed:
+        return [kinds] * len(answer[2])
+    return [
+        ["text" if at in mixed and type(row[at]) is str else k for at, k in enumerate(kinds)]
+        for row in answer[2]
+    ]
+
+
 def type_of(answer: Sequence[Any], at: int) -> str:
     """What the engine calls the type of a column, in lower case; empty when it does not say."""
     return str(answer[3][at]).lower() if len(answer) > 3 else ""
