@@ -93,8 +93,7 @@ class Functions(Conditions):
         if found is not None:
             source, column, owner = found
             made: Node = exp.Column(this=named(column.name))
-            if node.table or (self.target.quote == "`" and owner.joined):
-                # MySQL takes a name without its table for an alias of a result column as well.
+            if node.table:
                 made.set("table", named(source.alias))
             typed = Typed(made, column.kind, column.affinity)
             free = owner.groups is not None and not owner.aggregating
@@ -170,7 +169,7 @@ class Functions(Conditions):
             return self._texts_joined(node, typed, distinct, scope)
         typed = self.numeric(typed)
         real = self.as_real(typed)
-        if self.target.unique_names and typed.kind != REAL:
+        if self.target.name == "datafusion" and typed.kind != REAL:
             # DataFusion names sums without their casts, and takes two of one name as an error.
             real = exp.Mul(this=real, expression=self.number(1.0).node)
         if isinstance(node, exp.Avg):

@@ -101,7 +101,6 @@ class Queries(Functions):
     # FROM
 
     def _from(self, node: exp.Select, scope: Scope, made: exp.Select) -> None:
-        scope.joined = True
         made.set("from_", exp.From(this=self._source(node.args["from_"].this, scope)))
         for join in node.args.get("joins") or []:
             made.append("joins", self._join(join, scope))

@@ -26,9 +26,9 @@ class Target:
     FIRST can be written. least: names of the smallest and the largest of several. boolean: its
     type of conditions, "" when those are integers. binary: collation to give to text columns.
     lacks: constructs that it refuses, or takes and does not keep. unique_names: whether result
-    columns must have different names. cascades: a view that others show can only be dropped with
-    them, which SQLite leaves to fail. ignore, replace: how INSERT OR IGNORE and INSERT OR REPLACE
-    are said.
+    columns must have different names, and none that is a column's. cascades: a view that others
+    show can only be dropped with them, which SQLite leaves to fail. ignore, replace: how INSERT OR
+    IGNORE and INSERT OR REPLACE are said.
     """
 
     name: str
@@ -101,6 +101,7 @@ TARGETS: dict[str, Target] = {
             quote="`",
             same="<=>",
             joins_texts="GROUP_CONCAT",
+            unique_names=True,
             blind_like="",
             nulls=False,
             truncate="TRUNCATE",
