@@ -8,12 +8,14 @@ did not run all its files, leaves the whole not established.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from refute.errors import UnreadableInput, UsageError
+from refute.oracles.sqllogictest.reader import read
 from refute.verifiers.sql.conform_data import as_data, result_of
 from refute.verifiers.sql.conform_file import Failure, FileResult
 from refute.verifiers.sql.conform_run import Choice, ConformRun
@@ -49,12 +51,11 @@ def merged(paths: Sequence[str]) -> ConformRun:
 
 def _run(first: Mapping[str, Any], documents: Sequence[Any], numbers: Sequence[int]) -> ConformRun:
     shard = first["scope"]["shard"]
-    files = [result_of(_result(entry)) for document in documents for entry in document["files"]]
-    files.sort(key=lambda file: file.path)
-    for failure in (failure for file in files for failure in file.failures):
-        failure.cause = 0  # each shard has numbers of its own
+    parts = [[result_of(_result(entry)) for entry in d["files"]] for d in documents]
+    files = sorted((file for part in parts for file in part), key=lambda file: file.path)
     run = ConformRun(Choice(first["engine"], first["name"], 0.0), shard["files"], files)
     run.told_version = first["version"]
+    run.causes = _causes(documents, parts)
     run.interrupted = any(document["interrupted"] for document in documents)
     run.wall_s = max(document["wall_s"] for document in documents)
     scopes = [document["scope"] for document in documents]
@@ -69,6 +70,60 @@ def _run(first: Mapping[str, Any], documents: Sequence[Any], numbers: Sequence[i
     elif len(files) < shard["files"]:
         run.missing = f"{shard['files'] - len(files)} of {shard['files']} files are in no report"
     return run
+
+
+def _causes(documents: Sequence[Any], parts: Sequence[Sequence[FileResult]]) -> Any:
+    """The causes that the shards found, those of one title and kind together; None without any.
+
+    The failures' numbers become those of the whole.
+    """
+    if all(document.get("causes") is None for document in documents):
+        return None
+    module = importlib.import_module("refute.verifiers.sql.conform_causes")
+    whole = module.Causes()
+    joined: dict[tuple[str, str], Any] = {}
+    of: list[dict[int, Any]] = []
+    for document in documents:
+        told = document.get("causes") or {"causes": [], "unknown": 0, "ended": ""}
+        whole.unknown += told["unknown"]
+        whole.ended = whole.ended or told["ended"]
+        of.append(
+            {entry["number"]: _joined(joined, module.Cause, entry) for entry in told["causes"]}
+        )
+    whole.causes = sorted(joined.values(), key=lambda cause: (-cause.count, cause.title))
+    for number, cause in enumerate(whole.causes, 1):
+        cause.number = number
+        cause.places.sort()
+    for part, by_number in zip(parts, of, strict=True):
+        for failure in (failure for file in part for failure in file.failures):
+            failure.cause = by_number[failure.cause].number if failure.cause in by_number else 0
+    return whole
+
+
+def _joined(joined: dict[tuple[str, str], Any], kind: Any, entry: Mapping[str, Any]) -> Any:
+    """The cause that this one of a shard is, with its failures counted; the smaller script."""
+    key = entry["title"], entry["kind"]
+    cause = joined.get(key)
+    if cause is None:
+        cause = joined[key] = kind(0, *key)
+    for name in ("count", "reduced", "by_signature", "files"):
+        setattr(cause, name, getattr(cause, name) + entry[name])
+    cause.places += entry["places"]
+    if entry["script"] and (not cause.script or len(entry["script"]) < len(cause.script)):
+        for name in ("script", "expected", "got", "verified"):
+            setattr(cause, name, entry[name])
+        cause.oracle = entry["oracle"] == "sqlite"
+        cause.statements = _statements(entry["script"])
+    return cause
+
+
+def _statements(script: str) -> tuple[str, ...]:
+    """The statements of a script; none of one that is not in SQLite's dialect."""
+    try:
+        records = read(script.encode("utf-8", "surrogateescape"), "script")
+        return tuple(getattr(record, "sql", "") for record in records)
+    except UnreadableInput:
+        return ()
 
 
 def _document(path: str) -> dict[str, Any]:
@@ -117,11 +172,20 @@ def _problem(document: Any) -> str:
             return "its fields have other types than they should"
         for entry in document["files"]:
             result_of(_result(entry))
+        if not all(map(_is_cause, (document.get("causes") or {"causes": ()})["causes"])):
+            return "a cause has other fields than it should"
     except (KeyError, TypeError, AttributeError) as error:
         return f"a field is missing: {error}"
     except ValueError as error:
         return f"a result is wrong: {error}"
     return ""
+
+
+def _is_cause(entry: Any) -> bool:
+    numbers = [entry[name] for name in ("number", "count", "reduced", "by_signature", "files")]
+    texts = [entry[name] for name in ("title", "kind", "script", "expected", "got", "oracle")]
+    fits = all(type(number) is int for number in numbers) and type(entry["verified"]) is bool
+    return fits and all(type(text) is str for text in [*texts, *entry["places"]])
 
 
 def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
