@@ -174,7 +174,9 @@ def test_a_program_that_knows_neither_hello_nor_ids(tmp_path: Path) -> None:
         "    asked = json.loads(line)\n"
         "    known = 'execute' in asked\n"
         "    said = {'rows': [[asked['execute']]]} if known else {'error': 'what?'}\n"
-        "    print(json.dumps(said), flush=True)\n",
+        "    print(json.dumps(said), flush=True)\n"
+        "    if asked.get('execute') == 'twice':\n"
+        "        print(json.dumps(said), flush=True)\n",
         encoding="utf-8",
     )
     with engine("python3 shim.py", tmp_path) as made:
@@ -183,6 +185,9 @@ def test_a_program_that_knows_neither_hello_nor_ids(tmp_path: Path) -> None:
         assert (made.version, made.can) == ("", frozenset())
         with pytest.raises(EngineCannot, match="`can`"):
             made.answer_on("two", "a")
+        _, answer, after = made.answers(["twice", "a", "b"])
+        assert answer[0] == "lost" and "an answer came before its question" in answer[1]
+        assert after[0] == "lost"  # since what went before is repeated, it says too much again
 
 
 def test_a_program_that_does_not_begin_is_given_up(tmp_path: Path) -> None:

@@ -81,7 +81,8 @@ def test_duckdb_runs_what_has_effects_once() -> None:
 
 def test_duckdb_has_no_table_named_as_a_variable_of_the_program() -> None:
     with started("duckdb") as engine:
-        assert next(engine.answers(["SELECT * FROM statement"]))[0] == "error"
+        answer = next(engine.answers(["SELECT * FROM statement"]))
+        assert answer[0] == "error" and "does not exist" in answer[2]
 
 
 def test_duckdb_ends_a_slow_statement_and_goes_on() -> None:
@@ -91,6 +92,7 @@ def test_duckdb_ends_a_slow_statement_and_goes_on() -> None:
             engine.answers(["CREATE TEMP TABLE t(a INT)", slow, "SELECT count(*) FROM t"])
         )
         assert [a[0] for a in answers] == ["rows", "lost", "rows"]
+        assert "was ended" in answers[1][1]
         assert "did not answer in time" in answers[1][1]
 
 
