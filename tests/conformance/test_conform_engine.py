@@ -30,7 +30,11 @@ EACH = 6  # files of one folder at most, the cheapest ones
 def test_the_engine_conforms() -> None:
     made = [
         claim(name, Conforms(f"engines:{name}", [files], name="sqlite"), covers=["*"])
-        for name, files in (("one_wrong", "basics.test"), ("sound", "*s.test"), ("broken", "*s.test"))
+        for name, files in (
+            ("one_wrong", "basics.test"),
+            ("sound", "*s.test"),
+            ("broken", "*s.test"),
+        )
     ]
     false, sound, unfit = made
     site = Site(TREE, TREE, (".",))
