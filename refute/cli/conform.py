@@ -91,7 +91,7 @@ def _made(
             executor=executor,
             chosen=selection.chosen,
             max_failures=given.max_failures,
-            resume=Path(given.resume) if given.resume else None,
+            resume=_kept_at(given.resume),
             resume_name=selection.results_name,
             ended=progress.ended,
         )
@@ -170,6 +170,14 @@ def _afterwards(given: argparse.Namespace, result: ConformRun) -> None:
     unknown = result.failed - result.known_failures
     if unknown and not (given.no_reduce or given.merge or result.interrupted):
         importlib.import_module("refute.cli.conform_causes").add_causes(given, result)
+
+
+def _kept_at(place: str | None) -> Path | None:
+    """Where results are kept, if anywhere. Raises UsageError."""
+    if place is None:
+        return None
+    made: Path = importlib.import_module("refute.verifiers.sql.conform_resume").place_of(place)
+    return made
 
 
 def _executor(where: str) -> AbstractContextManager[Executor | None]:

@@ -115,6 +115,17 @@ def test_what_is_not_of_one_run_is_refused(
     assert caught.value.exit_code == 2
 
 
+def test_known_failures_are_judged_for_the_whole(here: Path) -> None:
+    assert run(["suite", "--write-known", "known.toml"]) == 1
+    known = Path("known.toml").read_text().replace("unreviewed", "issue 7")
+    Path("known.toml").write_text(known)
+    made = merged("1.json", "2.json", "3.json", known="known.toml")
+    assert (made["exit_code"], made["records"]["known"]) == (0, 2)
+    run(["suite", "--shard", "1/3", "--known", "known.toml", "--json", "1.json"])
+    with pytest.raises(RefuteError, match="give --known to --merge"):
+        merged("1.json", "2.json", "3.json", known="known.toml")
+
+
 def test_a_report_is_not_written_over(here: Path) -> None:
     with pytest.raises(RefuteError, match=r"1\.json, which is merged"):
         run(["--merge", "1.json", "2.json", "--json", "1.json"])

@@ -229,10 +229,9 @@ def test_a_place_that_is_full_costs_nothing_but_itself(
 
 
 def test_a_directory_is_shared_by_shards(here: Path) -> None:
-    Path("kept").mkdir()
     totals = 0
     for shard in ("1/2", "2/2"):
-        run([*NAMES, "--resume", "kept", "--shard", shard, "--json", "out.json"])
+        run([*NAMES, "--resume", "kept/", "--shard", shard, "--json", "out.json"])
         totals += json.loads(Path("out.json").read_text())["records"]["run"]
     assert sorted(p.name for p in Path("kept").iterdir()) == [
         "shard-1-of-2.jsonl",

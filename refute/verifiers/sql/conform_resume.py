@@ -175,6 +175,17 @@ class Kept:
                 self._damaged.append(f"{file}:{number}: {why}; what it kept does not count")
 
 
+def place_of(text: str) -> Path:
+    """The file or directory that --resume names; one that ends in / is made. Raises UsageError."""
+    place = Path(text)
+    if text.endswith("/"):
+        try:
+            place.mkdir(exist_ok=True)
+        except OSError as error:
+            raise _unusable(place, error.strerror or str(error)) from error
+    return place
+
+
 def opened(choice: Choice, place: Path, name: str) -> Kept:
     """The results that are kept at a place, for runs on this engine. Raises RefuteError."""
     identity = {"refute": own_code(), "engine": engine_identity(choice)}
