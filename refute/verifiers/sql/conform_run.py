@@ -50,7 +50,7 @@ Progress = Callable[[int], None]
 class Choice:
     """Which engine, and how it is run; can be sent to other processes.
 
-    engine: "sqlite" or "module:function". name: for skipif and onlyif, lower case. timeout_s: wall
+    engine: as `conform_names` lists them. name: for skipif and onlyif, lower case. timeout_s: wall
     seconds for one statement. tree, files, roots: where the engine's code is; see `open_worker`.
     dialect: of the files; "auto" looks at each. rules: for extended dialects.
     confirm: how many failures of a file are looked for in a second run. native: whether the
