@@ -277,7 +277,7 @@ def test_a_defect_of_the_reducer_loses_nothing(
     def broken(*_: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("refute.verifiers.sql.conform_reduce.plain_answer", broken)
+    monkeypatch.setattr("refute.verifiers.sql.conform_reduce_plain.plain_answer", broken)
     found, result = sqlite_causes(WRONG, tmp_path)
     assert (found.causes, found.unknown, len(result.failures)) == ([], 3, 3)
     assert "a bug of refute at" in found.ended and "ZeroDivisionError" in found.ended

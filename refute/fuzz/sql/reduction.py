@@ -224,12 +224,11 @@ def _value(text: str) -> Node:
 
 def _shorter_names(query: Node) -> Iterator[str]:
     """Columns without the name of their table, and tables without another name."""
-    if query.find(exp.Column) is None:
-        return
-    copy = query.copy()
-    for column in copy.find_all(exp.Column):
-        column.set("table", None)
-    yield write(copy)
+    if query.find(exp.Column) is not None:
+        copy = query.copy()
+        for column in copy.find_all(exp.Column):
+            column.set("table", None)
+        yield write(copy)
     for table in list(query.find_all(exp.Table)):
         if table.alias:
             copy = query.copy()

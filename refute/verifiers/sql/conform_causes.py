@@ -21,13 +21,8 @@ from refute.verifiers.sql.conform_causes_shape import SAYING, Shape, shape_of
 from refute.verifiers.sql.conform_causes_title import kind_of, title_of, told
 from refute.verifiers.sql.conform_causes_words import Words, normal_message, words_of
 from refute.verifiers.sql.conform_file import Engine, EngineLost, Failure, FileResult
-from refute.verifiers.sql.conform_reduce import (
-    Interrupted,
-    Reduced,
-    Reduction,
-    WithoutOracle,
-    failed_again,
-)
+from refute.verifiers.sql.conform_reduce import Interrupted, Reduced, Reduction
+from refute.verifiers.sql.conform_reduce_plain import WithoutOracle, failed_again
 from refute.verifiers.sql.conform_reduce_script import Case, Sources, test_text
 from refute.verifiers.sql.conform_run import SQLITE, Choice
 

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 _TOKEN = re.compile(
     r"(?P<text>'(?:[^']|'')*')|(?P<name>\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\])"
-    r"|(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+|\d+[eE][+-]?\d+)"
-    r"|(?P<int>\d+)|(?P<word>[A-Za-z_]\w*)|(?P<sign><=|>=|<>|!=|==|\|\||<<|>>|::|[-+*/%<>=&|~(),.;])",
+    r"|(?P<comment>--[^\n]*|/\*.*?\*/)"
+    r"|(?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+|\d+[eE][+-]?\d+)|(?P<int>\d+)"
+    r"|(?P<word>[A-Za-z_]\w*)|(?P<sign><=|>=|<>|!=|==|\|\||<<|>>|::|[-+*/%<>=&|~(),.;])",
     re.DOTALL,
 )
 _WORDS = """

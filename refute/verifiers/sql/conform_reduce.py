@@ -30,16 +30,13 @@ from refute.fuzz.sql.text import look, write
 from refute.oracles.sqllogictest.reader import QueryRecord
 from refute.verifiers.sql.conform_causes_words import shorter
 from refute.verifiers.sql.conform_excuses import Excuses
-from refute.verifiers.sql.conform_file import READS_ONLY, Engine, EngineLost
+from refute.verifiers.sql.conform_file import READS_ONLY, Engine
 from refute.verifiers.sql.conform_reduce_trial import (
     Difference,
     Runnable,
     Script,
     Spent,
     Trials,
-    begin_again,
-    passes,
-    unexpected,
 )
 
 LIMIT = 6000  # trials of one reduction
@@ -47,8 +44,6 @@ LIMIT_LOST = 150  # where a trial ends the engine, and a new worker has to start
 BATCH = 48  # candidates for the last statement that are run at once
 ROUNDS = 4
 SLOW = "did not answer in time"  # as `conform_worker` says it
-NOT_SQLITE = "SQLite itself does not give what the file expects"
-NOT_ASKED = "only statements were left out, as for all files that are not in SQLite's dialect"
 OVER = "the time for reduction was over"
 
 Stop = Callable[[], bool]
@@ -200,8 +195,7 @@ class Reduction:
     def _take_first(self, candidates: Iterator[str]) -> bool:
         """Take the smallest of the first batch that has one which fails. Whether there was one."""
         now = self._script
-        seen = {now.sql}
-        fresh = (t for t in candidates if _smaller(t, now.sql) and not (t in seen or seen.add(t)))  # type: ignore[func-returns-value]
+        fresh = (text for text in _once(candidates) if _smaller(text, now.sql))
         while batch := list(islice(fresh, BATCH)):
             self._look_up()
             scripts = [self._with_sql(text) for text in batch]
@@ -292,31 +286,12 @@ class Reduction:
         return Reduced(self._script, found or self._wanted, True, alike, used, refused)
 
 
-def failed_again(engine: Engine, reduced: Reduced) -> bool:
-    """Whether the script fails in the same way in two fresh workers. Raises EngineLost."""
-    script = reduced.script
-    for hash_seed in (0, 1):
-        engine.start(hash_seed)
-        if not reduced.oracle:
-            if plain_answer(list(engine.answers(script.statements))[-1]) != reduced.seen:
-                return False
-            continue
-        trials = Trials(engine, 1)
-        try:
-            found = trials.fresh(script)
-        finally:
-            trials.close()
-        if found is None or not found.like(reduced.difference):
-            return False
-    return True
-
-
-def plain_answer(answer: Sequence[Any]) -> list[Any]:
-    """An answer as lists, with the names of its columns."""
-    if answer[0] != "rows":
-        return list(answer)
-    names = [c if isinstance(c, str) else c[0] for c in answer[1]]
-    return ["rows", names, [list(row) for row in answer[2]]]
+def _once(texts: Iterator[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for text in texts:
+        if text not in seen:
+            seen.add(text)
+            yield text
 
 
 def _smaller(text: str, than: str) -> bool:
@@ -326,72 +301,3 @@ def _smaller(text: str, than: str) -> bool:
 def _weight(setup: Sequence[str]) -> tuple[int, str]:
     whole = "\n".join(setup)
     return len(whole.replace("NULL", "N")), whole
-
-
-class WithoutOracle:
-    """Leaves out statements as long as the engine gives the very answer that the file refuses.
-
-    record: None where only the SQL is known; kind is that of its failure.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        before: Sequence[str],
-        sql: str,
-        record: Runnable | None,
-        stop: Stop,
-        limit: int,
-        kind: str = "values",
-    ) -> None:
-        self._kind = kind
-        self._engine = engine
-        self._before = [text for text in before if not READS_ONLY.match(text)]
-        self._sql = sql
-        self._record = record
-        self._stop = stop
-        self._left = limit
-
-    def run(self) -> Reduced | None:
-        """The fewest statements found; None where the failure does not come again."""
-        setup = self._before
-        seen = self._answer(setup)
-        if seen is None or (self._record is not None and passes(self._record, seen)):
-            return None
-        guess = [setup[place] for place in named(setup, self._sql)]
-        for other in ([], guess):
-            if len(other) < len(setup) and self._same(other, seen):
-                setup = other
-                break
-        run = len(setup)
-        while run and self._left > 0:
-            end = len(setup)
-            while end > 0 and self._left > 0:
-                start = max(0, end - run)
-                other = setup[:start] + setup[end:]
-                if self._same(other, seen):
-                    setup = other
-                end = start
-            run //= 2
-        return self._made(setup, seen)
-
-    def _made(self, setup: Sequence[str], seen: list[Any]) -> Reduced:
-        verified = self._same(setup, seen)
-        script, found = unexpected((*setup, self._sql), self._record, seen, self._kind)
-        note = NOT_SQLITE if self._record is not None else NOT_ASKED
-        return Reduced(script, found, False, verified, 0, seen=seen, note=note)
-
-    def _same(self, setup: Sequence[str], seen: list[Any]) -> bool:
-        answer = self._answer(setup)
-        return answer is not None and repr(answer) == repr(seen)
-
-    def _answer(self, setup: Sequence[str]) -> list[Any] | None:
-        if self._stop():
-            raise Interrupted(OVER)
-        self._left -= 1
-        begin_again(self._engine)
-        try:
-            answers = list(self._engine.answers([*setup, self._sql]))
-        except EngineLost:
-            return None
-        return plain_answer(answers[-1])

@@ -24,7 +24,8 @@ from refute.verifiers.sql.conform_file import READS_ONLY, Engine
 
 STEPS = 2_000_000  # instructions of SQLite for one candidate
 _OPEN = re.compile(
-    r"\b(?:LIMIT|GROUP|DISTINCT|UNION|EXCEPT|INTERSECT|GROUP_CONCAT|STRING_AGG|SUM|AVG|TOTAL|OVER)\b",
+    r"\b(?:LIMIT|GROUP|DISTINCT|UNION|EXCEPT|INTERSECT|OVER)\b"
+    r"|\b(?:SUM|AVG|TOTAL|GROUP_CONCAT|STRING_AGG)\b",
     re.IGNORECASE,
 )
 _MADE = re.compile(
