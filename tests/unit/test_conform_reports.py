@@ -204,7 +204,7 @@ function say() {
   return [made.rows.children.length, made.count.textContent, made.page.textContent];
 }
 const out = [say()];
-made.after.listeners.click(); out.push(say());
+made.after.listeners.click(); made.after.listeners.click(); out.push(say());
 made.text.value = "LINE1 "; made.text.listeners.input(); out.push(say());
 made.text.value = ""; made.state.value = "1"; made.state.listeners.input(); out.push(say());
 made.state.value = ""; made.file.value = "1"; made.file.listeners.input(); out.push(say());

@@ -286,6 +286,10 @@ def test_known_failures_are_not_made_expectations(here: Path) -> None:
     made = document("a.test", "--known", "known.toml", "--update")
     assert (made["exit_code"], made["decision"]) == (0, "established except known failures")
     assert (here / "a.test").read_text() == text
+    (here / "a.test").write_text(f"{text}\n{text.replace('SELECT 1', 'SELECT 7')}")
+    made = document("a.test", "--known", "known.toml", "--update")
+    assert (made["exit_code"], made["decision"]) == (0, "updated")
+    assert (here / "a.test").read_text() == f"{text}\nquery I\nSELECT 7\n----\n7\n"
 
 
 def test_records_of_other_engines_and_their_thresholds_stay(here: Path) -> None:

@@ -157,7 +157,7 @@ class _Experiment:
             return -1, False  # SQLite does not share what the file expects
         if _alike(step, whole, bare):
             return -1, True
-        if _is(step, whole) or not _is(step, bare):
+        if not _is(step, bare):
             return -1, False
         if len(self._roots) == 1:
             return named[0], False
