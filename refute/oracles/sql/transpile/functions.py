@@ -97,6 +97,8 @@ class Functions(Conditions):
                 made.set("table", named(source.alias))
             typed = Typed(made, column.kind, column.affinity)
             free = owner.groups is not None and not owner.aggregating
+            if free and scope.having and self.target.quote == "`" and owner is scope:
+                return typed._replace(node=call("MIN", made))  # MySQL's HAVING knows few columns
             if free and not owner.is_key(source, column) and owner is scope:
                 return typed._replace(node=self._any_of(made))
             return typed

@@ -92,7 +92,9 @@ class Queries(Functions):
             made.set("distinct", exp.Distinct())
         having = node.args.get("having")
         if having is not None:
+            scope.having = True
             made.set("having", exp.Having(this=self.truth(having.this, scope)))
+            scope.having = False
         columns = [column for _, column in outputs]
         self._ordered(node, made, scope, columns)
         self._limited(node, made)

@@ -38,7 +38,8 @@ class Scope:
 
     groups: the columns, by source and name, and the texts of other expressions in GROUP BY; None
     when the query does not group. aggregating: inside of an aggregate function's arguments.
-    expanding: aliases that are being replaced, against circles.
+    expanding: aliases that are being replaced, against circles. having: inside of
+    HAVING.
     """
 
     parent: Scope | None = None
@@ -48,6 +49,7 @@ class Scope:
     texts: set[str] = dataclasses.field(default_factory=set)
     aggregating: bool = False
     expanding: set[str] = dataclasses.field(default_factory=set)
+    having: bool = False
 
     def find(self, column: exp.Column) -> tuple[Source, Column, Scope] | None:
         """The source, the column and the scope of a name; None if it is no column."""

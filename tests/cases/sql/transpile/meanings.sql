@@ -41,6 +41,8 @@ SELECT min(NULL, max(a)), coalesce(NULL, NULL + max(a)), length(NULL + count(*))
 SELECT NULL + max(a) FROM n UNION SELECT d FROM n
 SELECT count(*) FILTER (WHERE b), sum(c) FILTER (WHERE a > 2), total(b) FILTER (WHERE 0) FROM n
 SELECT NULL IN (d, 0), NULL BETWEEN d AND 5, a IN (NULL, 'x') FROM n
+SELECT total(f) FROM n GROUP BY b HAVING NOT (max(a) = b) IN (b = 10, 2)
+SELECT NULL AS f FROM n GROUP BY a HAVING NOT f < 0
 SELECT - sum(b) * 2 / 3, avg(b) / 2, sum(a) / count(*), 5 / count(*) FROM n
 SELECT b, count(*), sum(c) FROM n GROUP BY b
 SELECT b + 1, count(*) FROM n GROUP BY b + 1
