@@ -32,6 +32,7 @@ MOST = 400  # reductions of one run
 PLACES = 5
 WITHOUT_ORACLE = 300  # trials of a reduction that only leaves statements out
 _NUMBER = re.compile(r"(?:(\d+)|no) values?\b")
+NEAR = 0.6  # how alike failures must be where none of the constructs of one is in its script
 FAR = 2  # reductions of one group that did not come again, after which it is left alone
 
 Progress = Callable[[str], None]
@@ -112,11 +113,11 @@ class _Group:
         """How like a failure is to the most alike of its own, up to 1; 0 when it can be none."""
         kind, message, size, words = signature
         alike = [
-            (1 + len(words & had)) / (1 + len(words | had))
+            ((1 + len(words & had)) / (1 + len(words | had)), need)
             for of, said, sized, had, need in self.needs
             if (of, said, sized) == (kind, message, size) and need <= words
         ]
-        return max(alike, default=0.0)
+        return max((near for near, need in alike if need or near >= NEAR), default=0.0)
 
     def says(self, signature: Signature) -> bool:
         """Whether it ends in the same error, be it with other constructs."""
