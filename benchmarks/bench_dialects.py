@@ -3,9 +3,11 @@
     python benchmarks/bench_dialects.py CORPUS --engine duckdb --engine postgresql://…  [--share 5]
 
 The sample has the given share of the files of each folder, at least one, chosen with the seed; the
-largest are not preferred. For each engine: records run and passed, expected differences by class,
-what could not be asked by construct, failures by kind and words, and records a second. A failure
-that is left is a wrong result, an error of the engine, or a mistake of the translation.
+largest are not preferred. With --queries N, so many queries of each file are kept, chosen with the
+seed as well, and all its statements; lines keep their numbers. For each engine: records run and
+passed, expected differences by class, what could not be asked by construct, failures by kind and
+words, and records a second. A failure that is left is a wrong result, an error of the engine, or a
+mistake of the translation.
 """
 
 from __future__ import annotations
@@ -37,6 +39,25 @@ def sample(corpus: Path, share: float, seed: int) -> list[Path]:
         number = max(1, round(len(folders[folder]) * share / 100))
         found += chosen.sample(folders[folder], number)
     return found
+
+
+def cut(files: list[Path], corpus: Path, place: Path, queries: int, seed: int) -> list[Path]:
+    """The files with so many of their queries at most; the others' lines are empty."""
+    made = []
+    for path in files:
+        parts = re.split(
+            r"(\n[ \t]*\n)", path.read_text(encoding="utf-8", errors="surrogateescape")
+        )
+        asked = [k for k in range(0, len(parts), 2) if re.search(r"^query\b", parts[k], re.M)]
+        chosen = random.Random(f"{seed}{path.relative_to(corpus)}")
+        kept = set(chosen.sample(asked, min(queries, len(asked))))
+        for k in set(asked) - kept:
+            parts[k] = "\n" * parts[k].count("\n")
+        out = place / path.relative_to(corpus)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text("".join(parts), encoding="utf-8", errors="surrogateescape")
+        made.append(out)
+    return made
 
 
 def run(engine: str, files: list[Path], jobs: int, transpile: bool) -> dict[str, Any]:
@@ -92,8 +113,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20261130)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--as-is", action="store_true", help="without --transpile")
+    parser.add_argument("--queries", type=int, default=0, help="at most so many of each file")
     given = parser.parse_args()
     files = sample(given.corpus, given.share, given.seed)
+    with tempfile.TemporaryDirectory() as place:
+        if given.queries:
+            files = cut(files, given.corpus, Path(place), given.queries, given.seed)
+        show(given, files)
+
+
+def show(given: argparse.Namespace, files: list[Path]) -> None:
+    """Run the files on each engine and print what is seen."""
     size = sum(path.stat().st_size for path in files)
     print(f"seed {given.seed}: {len(files)} files, {size / 1e6:.0f} MB", flush=True)
     for engine in given.engine:

@@ -7,11 +7,10 @@ import dataclasses
 import importlib
 import textwrap
 
+from refute.cli.conform_options import OWN
 from refute.oracles.sql.differences import DIFFERENCES, switched_off
 from refute.verifiers.sql.conform_names import name_of
 from refute.verifiers.sql.conform_run import SQLITE, Choice
-
-AUTO = "auto"  # the engine's own dialect
 
 
 def with_differences(given: argparse.Namespace, choice: Choice) -> Choice:
@@ -26,7 +25,7 @@ def with_differences(given: argparse.Namespace, choice: Choice) -> Choice:
     choice = dataclasses.replace(choice, without=switched_off(given.no_difference), kind=kind)
     if not given.transpile:
         return choice
-    named = choice.kind if given.transpile == AUTO else given.transpile
+    named = choice.kind if given.transpile == OWN else given.transpile
     module = importlib.import_module("refute.oracles.sql.transpile.targets")
     target: str = module.target_of(named).name
     name = choice.name if given.name else SQLITE

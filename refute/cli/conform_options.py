@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from refute.cli.parsing import Parser, natural, path_text
 from refute.cli.printing import HelpShown, print_all
 from refute.oracles.sqllogictest.extended.dialects import AUTO, CHOICES
 from refute.report.conform import SHOWN
+from refute.verifiers.sql.conform_names import DIALECTS
 from refute.verifiers.sql.conform_run import SQLITE
 
 ABOUT = """\
@@ -28,6 +32,7 @@ refute conform select1.test select2.test --engine minidb:connect
 refute conform tests/sql --engine minidb:connect --as sqlite --json - | jq .records
 """
 
+TRANSPILE, OWN = "--transpile", "auto"  # OWN: the engine's own dialect
 LOCAL = "local"  # where files are run unless an executor is named
 _ENGINE = (
     "sqlite, duckdb, turso, datafusion, module:function (a factory of DB-API connections), "
@@ -45,9 +50,30 @@ class _Listing(argparse.Action):
         raise HelpShown
 
 
+class _Conform(Parser):
+    """The parser of the command: `--transpile FILE` takes no dialect."""
+
+    def read(self, argv: Sequence[str]) -> argparse.Namespace:
+        """As for any command."""
+        told = list(argv)
+        for place, word in enumerate(told[:-1]):
+            if word == "--":
+                break
+            if word == TRANSPILE and _is_file(told[place + 1]):
+                told[place] = f"{TRANSPILE}={OWN}"
+        return super().read(told)
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word after `--transpile` is a file to run; a plain word may be a wrong dialect."""
+    if word.lower() in (OWN, *DIALECTS):
+        return False
+    return re.fullmatch(r"[A-Za-z0-9_]*", word) is None or Path(word).exists()
+
+
 def parser() -> Parser:
     """The command's arguments."""
-    made = Parser("conform", ABOUT, EXAMPLES)
+    made = _Conform("conform", ABOUT, EXAMPLES)
     files = "sqllogictest files, or directories with *.test and *.slt files; - for standard input"
     made.add_argument("files", nargs="+", metavar="FILE_OR_DIR", help=files)
     for add in (_engine, _dialect, _selection, _running, _judging, _causes, _reports):
@@ -158,9 +184,9 @@ def _judging(made: Parser) -> None:
     """What counts as a failure: known failures, expected differences, transpiling."""
     group = made.add_argument_group("judging")
     group.add_argument(
-        "--transpile",
+        TRANSPILE,
         nargs="?",
-        const="auto",
+        const=OWN,
         default="",
         metavar="DIALECT",
         help="write SQLite's statements for the engine (auto: its own dialect)",

@@ -12,11 +12,14 @@ import pytest
 
 from refute.cli.conform import run
 from refute.cli.conform_differences import listing
+from refute.cli.conform_options import parser
 from refute.errors import UsageError
 from refute.oracles.sql.differences import DIFFERENCES, switched_off, table
+from refute.oracles.sql.transpile.targets import TARGETS, target_of
 from refute.report.conform import file_lines
 from refute.verifiers.sql.conform_excuses import Excuses
 from refute.verifiers.sql.conform_file import Embedded, FileResult, Run, run_file
+from refute.verifiers.sql.conform_names import DIALECTS
 from refute.verifiers.sql.conform_transpile import Transpiling
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "conform.md"
@@ -178,6 +181,33 @@ def test_wrong_words_are_told(given: list[str], words: str, tmp_path: Path) -> N
     with pytest.raises(UsageError, match=words) as told:
         run([str(file), *given])
     assert told.value.possible and told.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("given", "dialect", "files"),
+    [
+        (["--transpile", "tests/a.test"], "auto", ["tests/a.test"]),
+        (["--transpile", "b", "a.test"], "auto", ["b", "a.test"]),
+        (["--transpile", "-"], "auto", ["-"]),
+        (["--transpile", "MySQL", "a.test"], "MySQL", ["a.test"]),
+        (["a.test", "--transpile", "oracle"], "oracle", ["a.test"]),
+        (["--transpile=b", "a.test"], "b", ["a.test"]),
+        (["a.test", "--transpile"], "auto", ["a.test"]),
+        (["a.test", "--transpile", "--jobs", "1"], "auto", ["a.test"]),
+        (["a.test"], "", ["a.test"]),
+    ],
+)
+def test_transpile_takes_a_dialect_and_no_file(
+    given: list[str], dialect: str, files: list[str], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b").mkdir()
+    read = parser().read(given)
+    assert (read.transpile, read.files) == (dialect, files)
+
+
+def test_all_dialects_can_be_named() -> None:
+    assert {target_of(name).name for name in DIALECTS} == set(TARGETS)
 
 
 def test_the_page_has_the_table_of_classes() -> None:

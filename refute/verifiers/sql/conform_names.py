@@ -42,6 +42,9 @@ SERVERS = {
 }
 """Schemes of URLs, and what the engine behind them is called."""
 
+DIALECTS = (SQLITE, *PACKAGES, *SERVERS)
+"""What statements can be written for."""
+
 POSSIBLE = (SQLITE, *PACKAGES, "module:function", "postgresql://…", "mysql://…", "cmd:PROGRAM")
 
 
