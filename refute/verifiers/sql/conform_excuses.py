@@ -13,8 +13,10 @@ from typing import Any, Protocol
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
 from refute.oracles.sqllogictest.render import digest
+from refute.verifiers.sql.conform_names import PACKAGES, SERVERS, name_of, scheme_of
 
 INEXPRESSIBLE = "inexpressible"  # first of an answer: nothing was asked, since nothing could be
+CLAIMED = "unsupported: "  # begins a construct that the engine itself says it has not
 
 Record = StatementRecord | QueryRecord
 Lines = dict[str, list[int]]
@@ -35,6 +37,7 @@ class Excuses:
     """
 
     def __init__(self, engine: str, transpiled: bool, off: frozenset[str]) -> None:
+        self.engine = engine
         self._given = (engine, transpiled, off)
         self._explainer: Any = None
 
@@ -45,6 +48,21 @@ class Excuses:
             self._explainer = module.Explainer(*self._given)
         found: tuple[str, str] = self._explainer.explain(record, answer, database)
         return found
+
+
+def kind_of(engine: str) -> str:
+    """Which engine the classes take one for, given as for `--engine`.
+
+    "" for code under test: neither its name nor what it says of itself gets it another's classes.
+    """
+    known = engine in PACKAGES or scheme_of(engine) in SERVERS
+    return name_of(engine) if known else ""
+
+
+def claimed(result: Results) -> int:
+    """How many records were left out on the engine's own word."""
+    left_out = result.inexpressible.items()
+    return sum(len(lines) for name, lines in left_out if name.startswith(CLAIMED))
 
 
 def excused(

@@ -20,7 +20,7 @@ from refute.errors import EXIT_ESTABLISHED, EXIT_NOT_ESTABLISHED, EXIT_REFUTED, 
 from refute.oracles.sql.sqlite import VERSION
 from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Embedded, Engine
-from refute.verifiers.sql.conform_excuses import Excuses
+from refute.verifiers.sql.conform_excuses import Excuses, claimed, kind_of
 from refute.verifiers.sql.conform_file import AUTO, FileResult, Rules
 from refute.verifiers.sql.conform_names import SQLITE as SQLITE
 from refute.verifiers.sql.conform_names import shown
@@ -55,8 +55,8 @@ class Choice:
     dialect: of the files; "auto" looks at each. rules: for extended dialects.
     confirm: how many failures of a file are looked for in a second run. native: whether the
     embedded SQLite may have the help of compiled code (`conform_native`). transpile: the dialect
-    that statements are written in, "" for as they stand. kind: which engine it is to the classes of
-    expected difference, where it is known. without: classes that are switched off.
+    that statements are written in, "" for as they stand. kind: which dialect that is when it is not
+    said. without: classes of expected difference that are switched off.
     """
 
     engine: str
@@ -86,7 +86,8 @@ class Choice:
         """The classes of expected difference; None for SQLite, which has none to itself."""
         if self.engine == SQLITE and not self.transpile:
             return None
-        return Excuses(self.transpile or self.kind or self.name, bool(self.transpile), self.without)
+        kind = self.transpile or kind_of(self.engine)
+        return Excuses(kind, bool(self.transpile), self.without)
 
     def _opened(self) -> Engine:
         """The engine. Only one that needs a worker loads the sandbox."""
@@ -206,6 +207,9 @@ class ConformRun:
         not_run = sum(file.not_run for file in self.files)
         if not_run:
             found.append(f"{_records(not_run)} not run")
+        said = sum(map(claimed, self.files))
+        if said:
+            found.append(f"{_records(said)} not run, as the engine says it does not support that")
         found += [
             f"{words}, which only had to prepare" for f in self.files for words in f.setup_failed
         ]
