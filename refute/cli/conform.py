@@ -23,7 +23,7 @@ from refute.budget import parse_duration
 from refute.cli.conform_files import selected
 from refute.cli.conform_options import LOCAL, parser
 from refute.cli.conform_progress import Progress, bytes_a_record
-from refute.cli.places import check_targets, write_document
+from refute.cli.places import check_made, check_targets, write_document
 from refute.cli.printing import print_all
 from refute.errors import UsageError
 from refute.report.conform import file_lines, summary
@@ -42,19 +42,28 @@ def run(argv: Sequence[str]) -> int:
     given = parser().read(argv)
     targets = {f"--{o}": t for o in _RENDERERS if (t := getattr(given, o))}
     check_targets(list(targets.items()))  # wrong places are found before anything is read
+    _check(given)
     people = sys.stderr if "-" in targets.values() else sys.stdout
     if given.merge:
         result, judging = _merged(given, targets, people)
     else:
         result, judging = _made(given, targets, people)
-    _afterwards(given, result)
-    if judging is not None:
-        judging.finish(result, lambda words: print_all(words, people))
-    try:
-        _write(targets, result)
-    finally:  # what is known is said even where a document cannot be written
-        print_all(summary(result), people)
+    with contextlib.ExitStack() as said:  # what is known is told even where writing fails
+        said.callback(lambda: print_all(summary(result), people))
+        said.callback(lambda: _write(targets, result))
+        _afterwards(given, result)
+        if judging is not None:
+            judging.finish(result, lambda words: print_all(words, people))
     return result.exit_code
+
+
+def _check(given: argparse.Namespace) -> None:
+    """Raises UsageError for what would otherwise be noticed once all was run."""
+    parse_duration(given.reduce)
+    if given.save_reduced:
+        check_made("--save-reduced", given.save_reduced, folder=True)
+    if given.write_known:
+        check_made("--write-known", given.write_known, folder=False)
 
 
 def _made(
@@ -166,7 +175,6 @@ def _rules(given: argparse.Namespace) -> Rules:
 
 def _afterwards(given: argparse.Namespace, result: ConformRun) -> None:
     """What is found out about failures once all files were run; the result is added to."""
-    parse_duration(given.reduce)  # a wrong one is told whether a record fails or not
     unknown = result.failed - result.known_failures
     if unknown and not (given.no_reduce or given.merge or result.interrupted):
         importlib.import_module("refute.cli.conform_causes").add_causes(given, result)

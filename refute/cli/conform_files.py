@@ -101,17 +101,9 @@ def _with_lines(text: str) -> tuple[str, tuple[int, int] | None]:
     match = None if os.path.lexists(text) else _LINES.fullmatch(text)
     if match is None or not os.path.lexists(match["path"]):
         return text, None
-    low = int(match["low"])
-    high = int(match["high"] or low)
-    if not 0 < low <= high or Path(match["path"]).is_dir():
-        raise UsageError(
-            f"{text} names no lines of a file",
-            thing="file",
-            value=text,
-            possible=("PATH:LINE", "PATH:FIRST-LAST"),
-            next_step="give a file, and lines that are counted from 1",
-        )
-    return match["path"], (low, high)
+    if Path(match["path"]).is_dir():
+        raise _no_lines(text, "file", "PATH:")
+    return match["path"], _lines_of(text, "file", "PATH:", match["low"], match["high"])
 
 
 def _records_of(text: str) -> tuple[list[tuple[int, int]], str]:
@@ -119,7 +111,25 @@ def _records_of(text: str) -> tuple[list[tuple[int, int]], str]:
     match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
     if match is None:
         return [], pattern_of(text)
-    return [(int(match[1]), int(match[2] or match[1]))], ""
+    return [_lines_of(text, "--record", "", match[1], match[2])], ""
+
+
+def _lines_of(text: str, thing: str, before: str, low: str, high: str | None) -> tuple[int, int]:
+    """The first line and the last one. Raises UsageError where there are none between them."""
+    first, last = int(low), int(high or low)
+    if not 0 < first <= last:
+        raise _no_lines(text, thing, before)
+    return first, last
+
+
+def _no_lines(text: str, thing: str, before: str) -> UsageError:
+    return UsageError(
+        f"{text} names no lines of a file",
+        thing=thing,
+        value=text,
+        possible=(f"{before}LINE", f"{before}FIRST-LAST"),
+        next_step="give a file, and lines that are counted from 1",
+    )
 
 
 def _common(targets: Sequence[str]) -> str:
@@ -181,7 +191,7 @@ def _walk(directory: str, seen: set[str]) -> Iterator[str]:
             f"{directory} cannot be read: {error.strerror}", thing="directory", value=directory
         ) from error
     for entry in entries:
-        if entry.is_dir():
+        if Path(entry.path).is_dir():  # False where links go in a circle
             yield from _walk(entry.path, seen)
         elif entry.name.endswith(ENDINGS):
             yield entry.path

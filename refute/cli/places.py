@@ -107,6 +107,31 @@ def check_target(option: str, target: str) -> None:
         )
 
 
+def check_made(option: str, target: str, *, folder: bool) -> None:
+    """Raises UsageError where a file, or a folder of files, that a run may make cannot be made.
+
+    folder: missing directories above it are made, too; a file needs the one that it lies in.
+    """
+    path = Path(target)
+    above = path if folder else path.parent
+    while folder and not os.path.lexists(above):
+        above = above.parent
+    problem = ""
+    if not folder and path.is_dir():
+        problem = f"{path} is a directory"
+    elif not above.is_dir():
+        problem = f"{above} is no directory"
+    elif not os.access(above, os.W_OK | os.X_OK):
+        problem = f"{above} cannot be written"
+    if problem:
+        raise UsageError(
+            f"{option} {target}: {problem}",
+            thing=option,
+            value=target,
+            next_step=f"give a {'directory' if folder else 'file'} that can be made there",
+        )
+
+
 def write_document(option: str, target: str, words: str) -> None:
     """Write what an option asked for to its file, or "-" for stdout. Raises UsageError."""
     if target == "-":

@@ -142,13 +142,30 @@ def test_an_engine_that_is_not_there(here: Path, engine: str) -> None:
         ["good.test", "--json", "-", "--junit", "-"],
         ["good.test", "--json", "./good.test"],
         ["good.test", "--json", "out", "--junit", "./out"],
+        ["good.test", "--reduce", "soon"],
+        ["good.test", "--save-reduced", "bad.test"],
+        ["good.test", "--save-reduced", "bad.test/in/it"],
+        ["good.test", "--write-known", "no/such/place.toml"],
+        ["good.test", "--write-known", "."],
     ],
 )
-def test_wrong_usage(here: Path, args: list[str]) -> None:
+def test_wrong_usage(here: Path, args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError) as caught:
         run(args)
     assert caught.value.exit_code == 2
     assert Path("good.test").read_text() == GOOD
+    assert "records" not in capsys.readouterr().out  # nothing was run
+
+
+@pytest.mark.parametrize("option", ["--write-known", "--save-reduced"])
+def test_what_is_known_is_said_where_something_beside_it_cannot_be_written(
+    option: str, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refute.cli.conform.check_made", lambda *_, **__: None)  # it filled up
+    with pytest.raises(UsageError):
+        run(["bad.test", option, "good.test/in/it", "--json", "out.json"])
+    assert "2 records run, 0 skipped, 1 failed" in capsys.readouterr().out
+    assert json.loads(Path("out.json").read_text())["exit_code"] == 1
 
 
 def test_what_is_known_is_said_where_a_document_cannot_be_written(
@@ -174,6 +191,13 @@ def test_files_are_found_once_whatever_the_links(here: Path) -> None:
     (here / "nothing").mkdir()
     with pytest.raises(UsageError, match="holds no"):
         collect(["nothing"])
+
+
+def test_links_in_a_circle_cost_no_other_file(here: Path) -> None:
+    (here / "circle.test").symlink_to("circle.test")
+    made = document(".")
+    assert made["exit_code"] == 2 and made["records"]["run"] == 3
+    assert any("circle.test: cannot be read" in reason for reason in made["reasons"])
 
 
 def test_what_is_no_regular_file_is_an_error(here: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -174,9 +175,8 @@ def test_a_program_that_knows_neither_hello_nor_ids(tmp_path: Path) -> None:
         "    asked = json.loads(line)\n"
         "    known = 'execute' in asked\n"
         "    said = {'rows': [[asked['execute']]]} if known else {'error': 'what?'}\n"
-        "    print(json.dumps(said), flush=True)\n"
-        "    if asked.get('execute') == 'twice':\n"
-        "        print(json.dumps(said), flush=True)\n",
+        "    times = 2 if asked.get('execute') == 'twice' else 1\n"
+        "    print('\\n'.join([json.dumps(said)] * times), flush=True)\n",
         encoding="utf-8",
     )
     with engine("python3 shim.py", tmp_path) as made:
@@ -216,6 +216,27 @@ def test_a_program_sees_its_directory_and_no_tests(tmp_path: Path) -> None:
     assert command == ["bin/shim", "--conf=conf/it.toml", "plain", "/usr/bin"]
     tree, files, command = placed([str(tmp_path / "bin/shim")], tmp_path / "other")
     assert (tree, command) == (Path("/"), [str(tmp_path / "bin/shim")[1:]])
+
+
+def test_files_beside_a_program_may_vanish_or_be_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("shim", "gone", "secret"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    access, lstat = os.access, Path.lstat
+
+    def measured(path: Path) -> os.stat_result:
+        if path.name == "gone":
+            path.unlink(missing_ok=True)
+        return lstat(path)
+
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: Path(path).name != "secret" and access(path, mode)
+    )
+    monkeypatch.setattr(Path, "lstat", measured)
+    _, files, _ = placed(["./shim"], tmp_path)
+    assert sorted(files) == ["gone", "shim"]
 
 
 def compiled(directory: Path) -> str:

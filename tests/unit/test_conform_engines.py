@@ -21,6 +21,10 @@ def shared(database):
     return sqlite3.connect(database, timeout=0)
 
 
+def nothing():
+    return None
+
+
 def private():
     return sqlite3.connect(":memory:")
 
@@ -91,6 +95,15 @@ def test_an_engine_without_a_database_parameter_says_what_it_lacks(tree: Path) -
             engine.restart("x")
         with pytest.raises(EngineCannot, match="parameter `database`"):
             engine.restart()
+    finally:
+        engine.close()
+
+
+def test_what_has_no_cursor_is_no_connection(tree: Path) -> None:
+    engine = open_engine(choice("kinds:nothing", tree))
+    try:
+        with pytest.raises(EngineLost, match="NoneType, has no method `cursor`"):
+            engine.start(0)
     finally:
         engine.close()
 

@@ -55,6 +55,21 @@ def chosen(**given: Any) -> FileResult:
     return run_file(Run(Embedded(5.0), "sqlite", chosen=wanted), "f.test", SCRIPT.encode(), 9)
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "rs"])
+def test_lines_behind_the_end_mean_no_record(dialect: str) -> None:
+    behind = len(SCRIPT.splitlines()) + 1
+    for pairs in (((behind, behind + 9),), ((behind - 1, behind), (behind, 2 * behind))):
+        wanted = Run(Embedded(5.0), "sqlite", chosen=Chosen(lines=pairs), dialect=dialect)
+        result = run_file(wanted, "f.test", SCRIPT.encode(), 9)
+        assert result.run == (pairs[0][0] < behind)
+
+
+@pytest.mark.parametrize("lines", ["0", "9-3", "0-4"])
+def test_a_range_without_lines_is_an_error(lines: str) -> None:
+    with pytest.raises(UsageError, match=f"{lines} names no lines"):
+        run([str(Path(__file__)), "--record", lines])
+
+
 @pytest.mark.parametrize("line", [18, 19, 20, 21])
 def test_a_record_is_meant_by_any_of_its_lines(line: int) -> None:
     result = chosen(lines=((line, line),))

@@ -20,6 +20,7 @@ from refute.oracles.sqllogictest.reader import QueryRecord, Record
 if TYPE_CHECKING:
     from refute.verifiers.sql.conform_file import FileResult
 
+_NO_LINES = ((0, 0),)  # of any record
 READS_ONLY = re.compile(r"\s*(?:SELECT|VALUES|EXPLAIN)\b", re.IGNORECASE)
 
 
@@ -48,6 +49,14 @@ class Chosen:
         return not has.intersection(self.no_tags) and (
             not self.tags or not has.isdisjoint(self.tags)
         )
+
+    def within(self, data: bytes) -> Chosen:
+        """The same for a file with this content: lines behind its end mean none of its records."""
+        last = data.count(b"\n") + (not data.endswith(b"\n"))
+        inside = tuple(pair for pair in self.lines if pair[0] <= last)
+        if inside == self.lines:
+            return self
+        return Chosen(inside or _NO_LINES, self.pattern, self.tags, self.no_tags)
 
     def picks(self, line: int, end: int, sql: str) -> bool:
         """Whether a record is chosen. line: its first. end: the first line of the next one."""

@@ -6,6 +6,7 @@ are written at once and their answers are read one by one, each with the patienc
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -147,19 +148,24 @@ def _shown(paths: Sequence[Path]) -> list[Path]:
     found = dict.fromkeys(itertools.chain.from_iterable(map(_files, sorted(places))))
     size = 0
     for number, path in enumerate(found):
-        size += path.lstat().st_size
+        with contextlib.suppress(OSError):  # others may remove files meanwhile
+            size += path.lstat().st_size
         if number > MOST_FILES or size > MOST_BYTES:
             return [path for path in paths if path.is_file()]
     return list(found)
 
 
 def _files(place: Path) -> Iterator[Path]:
-    """The files below a directory, but for tests and hidden directories."""
+    """The files below a directory that can be read, but for tests and hidden directories."""
     for directory, names, files in os.walk(place):
         names[:] = [
             n for n in names if not n.startswith(".") and not Path(directory, n).is_symlink()
         ]
         for name in files:
             path = Path(directory, name)
-            if not name.endswith(TESTS) and (path.is_symlink() or path.is_file()):
+            if not name.endswith(TESTS) and (path.is_symlink() or _readable(path)):
                 yield path
+
+
+def _readable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)

@@ -98,8 +98,8 @@ class FileResult:
     come after them. setup_failed: those of them that did not do what the file says. unchosen: so
     many did not run. differences: lines of records that differ as is expected, by class.
     inexpressible: lines of records that could not be asked, by construct; they count as not run.
-    reads: other files that were read, and the SHA-256 of each. stopped: so many
-    records failed that the rest was not run. unmet: what the file requires and is not there;
+    reads: other files, and variables as $NAME, that were read, and the SHA-256 of each. stopped: so
+    many records failed that the rest was not run. unmet: what the file requires and is not there;
     the records after it are skipped.
 
     by_release: lines of queries whose result depends on the release of SQLite (`release.depends`).
@@ -190,6 +190,8 @@ def run_file(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
 
     An error in the file, or a lost engine, is part of the result. Raises KeyboardInterrupt.
     """
+    if run.chosen is not None:
+        run = dataclasses.replace(run, chosen=run.chosen.within(data))
     if run.dialect == C:
         module = importlib.import_module("refute.verifiers.sql.conform_c")
         judged: FileResult = module.run_c(run, path, data, confirm)

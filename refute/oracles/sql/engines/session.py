@@ -228,6 +228,8 @@ class Made(Session):
     def connected(self) -> Any:
         """What the function makes."""
         made = self._make(database=self._path) if self._path else self._make()
+        if not hasattr(made, "cursor"):
+            raise TypeError(f"what it gave, {_type(made).__qualname__}, has no method `cursor`")
         commit_each(made)
         return made
 
