@@ -224,17 +224,22 @@ def test_files_beside_a_program_may_vanish_or_be_secret(
     for name in ("shim", "gone", "secret"):
         (tmp_path / name).write_text("", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
-    access, lstat = os.access, Path.lstat
+    access, is_file = os.access, Path.is_file
 
-    def measured(path: Path) -> os.stat_result:
+    def looked_at(path: Path) -> bool:
+        found = is_file(path)
         if path.name == "gone":
-            path.unlink(missing_ok=True)
-        return lstat(path)
+            path.unlink()
+        return found
 
     monkeypatch.setattr(
-        os, "access", lambda path, mode: Path(path).name != "secret" and access(path, mode)
+        os,
+        "access",
+        lambda path, mode: (
+            Path(path).name == "gone" or (Path(path).name != "secret" and access(path, mode))
+        ),
     )
-    monkeypatch.setattr(Path, "lstat", measured)
+    monkeypatch.setattr(Path, "is_file", looked_at)
     _, files, _ = placed(["./shim"], tmp_path)
     assert sorted(files) == ["gone", "shim"]
 
