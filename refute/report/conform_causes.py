@@ -72,6 +72,7 @@ def cause_data(run: ConformRun) -> dict[str, Any] | None:
                 "kind": cause.kind,
                 "count": cause.count,
                 "reduced": cause.reduced,
+                "located": cause.located,
                 "by_signature": cause.by_signature,
                 "files": cause.files,
                 "places": cause.places,

@@ -108,6 +108,7 @@ def _joined(joined: dict[tuple[str, str], Any], kind: Any, entry: Mapping[str, A
         cause = joined[key] = kind(0, *key)
     for name in ("count", "reduced", "by_signature", "files"):
         setattr(cause, name, getattr(cause, name) + entry[name])
+    cause.located += entry.get("located", 0)  # documents of before have none
     cause.places += entry["places"]
     if entry["script"] and (not cause.script or len(entry["script"]) < len(cause.script)):
         for name in ("script", "expected", "got", "verified"):
@@ -184,6 +185,7 @@ def _problem(document: Any) -> str:
 def _is_cause(entry: Any) -> bool:
     numbers = [entry[name] for name in ("number", "count", "reduced", "by_signature", "files")]
     texts = [entry[name] for name in ("title", "kind", "script", "expected", "got", "oracle")]
+    numbers.append(entry.get("located", 0))
     fits = all(type(number) is int for number in numbers) and type(entry["verified"]) is bool
     return fits and all(type(text) is str for text in [*texts, *entry["places"]])
 

@@ -37,6 +37,12 @@ def hoisted(text: str) -> list[str]:
     return sorted(found, key=lambda t: (len(t), t))
 
 
+def tables_in(text: str) -> int:
+    """How many tables a query names, those named twice counted twice; 0 when it cannot be read."""
+    query = look(text)
+    return 0 if query is None else sum(1 for _ in query.find_all(exp.Table))
+
+
 def with_values(text: str, evaluate: Evaluate) -> Iterator[str]:
     """The query with values in place of expressions: of all columns at once, then of constants.
 

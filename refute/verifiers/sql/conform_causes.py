@@ -11,35 +11,36 @@ signature" is a guess, "reduced" was seen.
 from __future__ import annotations
 
 import dataclasses
-import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
 
 from refute.errors import RefuteError
-from refute.verifiers.sql.conform_causes_shape import SAYING, Shape, shape_of
+from refute.verifiers.sql.conform_causes_groups import Group, Item, Likely, Signature, items_of
+from refute.verifiers.sql.conform_causes_parts import Part, Parts, shows
+from refute.verifiers.sql.conform_causes_shape import Shape, shape_of
 from refute.verifiers.sql.conform_causes_title import kind_of, title_of, told
-from refute.verifiers.sql.conform_causes_words import Words, normal_message, words_of
-from refute.verifiers.sql.conform_file import Engine, EngineLost, Failure, FileResult
-from refute.verifiers.sql.conform_reduce import Interrupted, Reduced, Reduction
+from refute.verifiers.sql.conform_causes_words import Words, words_of
+from refute.verifiers.sql.conform_file import Engine, EngineLost, FileResult
+from refute.verifiers.sql.conform_reduce import OVER, Interrupted, Reduced, Reduction
 from refute.verifiers.sql.conform_reduce_plain import WithoutOracle, failed_again
 from refute.verifiers.sql.conform_reduce_script import Case, Sources, test_text
 from refute.verifiers.sql.conform_run import SQLITE, Choice
 
 QUIET = 10  # reductions in a row that bring no new cause end the search, and for each known cause
 QUIET_MORE = 2  # so many more
+LOOKED = 200  # failures in a row that show known causes end it too
+LOOKED_MORE = 20
+AT_ONCE = 64  # failures whose parts are looked at together, in the order of files
 MOST = 400  # reductions of one run
 PLACES = 5
 WITHOUT_ORACLE = 300  # trials of a reduction that only leaves statements out
-_NUMBER = re.compile(r"(?:(\d+)|no) values?\b")
-NEAR = 0.6  # how alike failures must be where none of the constructs of one is in its script
 FAR = 2  # reductions of one group that did not come again, after which it is left alone
 
+_T = TypeVar("_T")
 Progress = Callable[[str], None]
-Signature = tuple[str, str, str, Words]
-"""Kind, an error's words, whether there are more or fewer values than expected, constructs."""
-Need = tuple[str, str, str, Words, Words]
-"""Of a reduced failure: its signature, and those of its constructs that are in the script."""
 
 
 @dataclasses.dataclass
@@ -47,11 +48,11 @@ class Cause:
     """Failures that have one cause, as far as is known.
 
     number: as `Failure.cause` has it, from 1. count: of its failures, `reduced` of them reduced to
-    this and `by_signature` of them put here because they use the same constructs. places: of the
-    first ones, path:line. script: the smallest script that fails, as the text of a test file; ""
-    where none was found. statements: those of the script. expected, got: of its last statement.
-    verified: whether the script failed twice more on fresh databases. oracle: whether SQLite says
-    what is expected there; else the file does.
+    this, `located` of them with a smallest wrong part that shows it, and `by_signature` of them put
+    here because they use the same constructs. places: of the first ones, path:line. script: the
+    smallest one that fails, as the text of a test file; "" where none was found. statements: those
+    of the script. expected, got: of its last statement. verified: whether the script failed twice
+    more on fresh databases. oracle: whether SQLite says what is expected there; else the file does.
     """
 
     number: int
@@ -60,6 +61,7 @@ class Cause:
     count: int = 0
     reduced: int = 0
     by_signature: int = 0
+    located: int = 0
     files: int = 0
     places: list[str] = dataclasses.field(default_factory=list)
     script: str = ""
@@ -79,49 +81,6 @@ class Causes:
     unknown: int = 0
     reductions: int = 0
     ended: str = ""
-
-
-@dataclasses.dataclass
-class _Item:
-    file: FileResult
-    failure: Failure
-    signature: Signature
-
-    @property
-    def place(self) -> str:
-        return f"{self.failure.path or self.file.path}:{self.failure.line}"
-
-
-@dataclasses.dataclass
-class _Group:
-    """What reductions found to be one."""
-
-    shape: Shape
-    best: Reduced
-    item: _Item
-    needs: list[Need]
-    verified: bool = False
-    items: list[_Item] = dataclasses.field(default_factory=list)
-    assigned: list[_Item] = dataclasses.field(default_factory=list)
-
-    def take(self, other: _Group) -> None:
-        """Have the failures of a group that shows the same."""
-        self.items += other.items
-        self.needs += [need for need in other.needs if need not in self.needs]
-
-    def fits(self, signature: Signature) -> float:
-        """How like a failure is to the most alike of its own, up to 1; 0 when it can be none."""
-        kind, message, size, words = signature
-        alike = [
-            ((1 + len(words & had)) / (1 + len(words | had)), need)
-            for of, said, sized, had, need in self.needs
-            if (of, said, sized) == (kind, message, size) and need <= words
-        ]
-        return max((near for near, need in alike if need or near >= NEAR), default=0.0)
-
-    def says(self, signature: Signature) -> bool:
-        """Whether it ends in the same error, be it with other constructs."""
-        return bool(signature[1]) and any(need[:2] == signature[:2] for need in self.needs)
 
 
 def find_causes(
@@ -157,11 +116,13 @@ class _Search:
         self._progress = progress
         self._until = time.monotonic() + wall_s
         self._engine: Engine | None = None
-        self._groups: dict[Shape, _Group] = {}
+        self._groups: dict[Shape, Group] = {}
         self._failed_again: Counter[Signature] = Counter()
         self._tried: set[int] = set()
-        self._items = list(_items(files))
-        self._clusters: dict[Signature, list[_Item]] = {}
+        self._parts: dict[int, Part] = {}
+        self._shown: dict[tuple[Shape, Words], Group] = {}
+        self._items = list(items_of(files))
+        self._clusters: dict[Signature, list[Item]] = {}
         for item in self._items:
             self._clusters.setdefault(item.signature, []).append(item)
         for items in self._clusters.values():
@@ -173,26 +134,87 @@ class _Search:
             self._engine.close()
 
     def run(self) -> None:
-        """Reduce representatives: of what no cause fits, then of all, until nothing new comes."""
+        """Find causes: for what none fits, then for all by turns, until nothing new comes."""
         clusters = sorted(self._clusters.values(), key=lambda c: (-len(c), len(c[0].failure.sql)))
         try:
-            for items in clusters:
-                if self._is_new(items[0].signature):
-                    self._try(items[0])
-            quiet = 0
-            for item in _in_turn(clusters):
-                if quiet >= QUIET + QUIET_MORE * len(self._groups):
-                    return
-                if id(item) not in self._tried and self._failed_again[item.signature] < FAR:
-                    quiet = 0 if self._try(item) else quiet + 1
+            self._first_of(clusters)
+            self._more_of(clusters)
         except Interrupted as error:
             self.found.ended = str(error)
 
-    def _try(self, item: _Item) -> bool:
+    def _first_of(self, clusters: Sequence[Sequence[Item]]) -> None:
+        """The first of each cluster that no cause fits."""
+        for some in _batched(clusters, AT_ONCE):
+            new = [items[0] for items in some if self._is_new(items[0].signature)]
+            self._look_at(new)
+            for item in new:
+                if self._is_new(item.signature):
+                    self._tried.add(id(item))
+                    if not self._locate(item):
+                        self._try(item)
+
+    def _more_of(self, clusters: Sequence[Sequence[Item]]) -> None:
+        """Others by turns: those whose wrong part is not a known cause's are reduced."""
+        quiet = looked = 0
+        for turn in _batched(_in_turn(clusters), AT_ONCE):
+            some = [item for item in turn if id(item) not in self._tried]
+            self._look_at(some)
+            for item in some:
+                known = len(self._groups)
+                if quiet >= QUIET + QUIET_MORE * known or looked >= LOOKED + LOOKED_MORE * known:
+                    return
+                if self._failed_again[item.signature] >= FAR:
+                    continue
+                self._tried.add(id(item))
+                looked += 1
+                if self._locate(item):
+                    continue
+                quiet += 1
+                if self._try(item):
+                    quiet = looked = 0
+
+    def _look_at(self, items: Sequence[Item]) -> None:
+        """Find the smallest wrong part of each query. Raises Interrupted, RefuteError."""
+        if self._choice.engine == SQLITE:
+            return
+        parts = Parts(self._opened(), self._excuses)
+        try:
+            for item in sorted(items, key=lambda i: (i.file.path, i.failure.line)):
+                if item.failure.kind != "values":
+                    continue
+                if self._over():
+                    raise Interrupted(OVER)
+                case = self._sources.case(item.file, item.failure)
+                if case is None or case.record is None:
+                    continue
+                try:
+                    part = parts.of(case, self._sources.setup(item.failure))
+                except EngineLost:
+                    self._opened().start(0)
+                    return
+                if part is not None:
+                    self._parts[id(item)] = part
+        finally:
+            parts.close()
+
+    def _locate(self, item: Item) -> bool:
+        """Whether the failure's smallest wrong part is one known cause's; then it has it."""
+        part = self._parts.get(id(item))
+        if part is None:
+            return False
+        group = self._shown.get(part[:2])
+        if group is None:
+            found = [g for g in self._groups.values() if shows(part, g.shape, g.best.script.sql)]
+            group = max(found, key=lambda g: len(g.shape.plain), default=None)
+            if group is None or not all(g.shape.plain <= group.shape.plain for g in found):
+                return False
+        group.locate(item)
+        return True
+
+    def _try(self, item: Item) -> bool:
         """Reduce one failure; whether it shows a new cause. Raises Interrupted, RefuteError."""
         if self.found.reductions >= MOST:
             raise Interrupted(f"{MOST} reductions were made")
-        self._tried.add(id(item))
         self.found.reductions += 1
         self._progress(f"{len(self._groups)} causes, {self.found.reductions} reductions")
         try:
@@ -233,10 +255,11 @@ class _Search:
         """Whether no cause fits."""
         return not any(group.fits(signature) for group in self._groups.values())
 
-    def _reduce(self, item: _Item) -> bool:
+    def _reduce(self, item: Item) -> bool:
         """Reduce one failure. Whether it shows a new cause. Raises Interrupted."""
         case = self._sources.case(item.file, item.failure)
-        reduced = self._reduced(case) if case is not None else None
+        part = self._parts.get(id(item))
+        reduced = self._reduced(case, part.sql if part else "") if case is not None else None
         if reduced is None:
             self._failed_again[item.signature] += 1
             return False
@@ -244,8 +267,12 @@ class _Search:
         need = (*item.signature, item.signature[3] & words_of(reduced.script.sql))
         group = self._groups.get(shape) or self._covering(shape)
         if group is None:
-            self._groups[shape] = _Group(shape, reduced, item, [need], items=[item])
+            group = self._groups[shape] = Group(shape, reduced, item, [need], items=[item])
+            if part is not None:
+                self._shown[part[:2]] = group
             return True
+        if part is not None:
+            self._shown.setdefault(part[:2], group)
         group.items.append(item)
         if need not in group.needs:
             group.needs.append(need)
@@ -253,18 +280,18 @@ class _Search:
             group.best, group.item = reduced, item
         return False
 
-    def _covering(self, shape: Shape) -> _Group | None:
+    def _covering(self, shape: Shape) -> Group | None:
         """The group of a shape that shows the same with fewer constructs."""
         found = [group for group in self._groups.values() if group.shape.covers(shape)]
         return max(found, key=lambda g: len(g.shape.plain & shape.plain), default=None)
 
-    def _reduced(self, case: Case) -> Reduced | None:
+    def _reduced(self, case: Case, part: str) -> Reduced | None:
         engine = self._opened()
         try:
             record = case.record
             if record is not None and self._choice.engine != SQLITE:
                 found = Reduction(
-                    engine, case.before, record, self._over, excuses=self._excuses
+                    engine, case.before, record, self._over, excuses=self._excuses, part=part
                 ).run()
                 if found is not None:
                     return found
@@ -282,23 +309,29 @@ class _Search:
         """The causes of all failures, numbered."""
         self.merge()
         groups = list(self._groups.values())
-        done = {id(item) for group in groups for item in group.items}
+        done = {id(item) for group in groups for item in (*group.items, *group.located)}
+        likely = Likely(groups)
         for signature, items in self._clusters.items():
-            best = max(groups, key=lambda g: g.fits(signature), default=None)
-            if best is not None and not best.fits(signature):
-                best = next((group for group in groups if group.says(signature)), None)
-            for item in items:
-                if best is None:
-                    self.found.unknown += id(item) not in done
-                elif id(item) not in done:
-                    best.assigned.append(item)
-        groups.sort(key=lambda g: -len(g.items) - len(g.assigned))
+            rest = [item for item in items if id(item) not in done]
+            group = likely.of(signature) if rest else None
+            if group is None:
+                self.found.unknown += len(rest)
+            else:
+                group.assigned += rest
+        groups.sort(key=lambda g: -g.count)
         for number, group in enumerate(groups, 1):
             self.found.causes.append(_cause(number, group))
         return self.found
 
 
-def _in_turn(clusters: Sequence[Sequence[_Item]]) -> Iterator[_Item]:
+def _batched(items: Iterable[_T], number: int) -> Iterator[list[_T]]:
+    """Lists of so many."""
+    rest = iter(items)
+    while some := list(islice(rest, number)):
+        yield some
+
+
+def _in_turn(clusters: Sequence[Sequence[Item]]) -> Iterator[Item]:
     """One of each cluster, then another of each that has more, and so on. Largest come first."""
     for turn in range(len(clusters[0]) if clusters else 0):
         for items in clusters:
@@ -307,33 +340,13 @@ def _in_turn(clusters: Sequence[Sequence[_Item]]) -> Iterator[_Item]:
             yield items[turn]
 
 
-def _items(files: Sequence[FileResult]) -> Iterator[_Item]:
-    """All failures that need a cause: neither known nor following from others, and seen twice."""
-    for file in files:
-        for failure in file.failures:
-            if failure.confirmed is not False and not (failure.follows or failure.known):
-                yield _Item(file, failure, _signature(failure))
-
-
-def _signature(failure: Failure) -> Signature:
-    message = ""
-    if failure.kind in SAYING or failure.kind == "hang":
-        message = normal_message(failure.got, [failure.sql])
-    expected, got = (_NUMBER.match(text) for text in (failure.expected, failure.got))
-    size = ""
-    if expected and got:
-        a, b = (int(found[1] or 0) for found in (expected, got))
-        size = "fewer" if b < a else "more" if b > a else "same"
-    return failure.kind, message, size, words_of(failure.sql)
-
-
 def _size(reduced: Reduced) -> tuple[int, str]:
     text = "\n".join(reduced.script.statements)
     return len(text), text
 
 
-def _cause(number: int, group: _Group) -> Cause:
-    items = [*group.items, *group.assigned]
+def _cause(number: int, group: Group) -> Cause:
+    items = [*group.items, *group.located, *group.assigned]
     for item in items:
         item.failure.cause = number
     best = group.best
@@ -347,6 +360,7 @@ def _cause(number: int, group: _Group) -> Cause:
         kind=kind_of(best.difference),
         count=len(items),
         reduced=len(group.items),
+        located=len(group.located),
         by_signature=len(group.assigned),
         files=len({item.file.path for item in items}),
         places=[item.place for item in items[:PLACES]],

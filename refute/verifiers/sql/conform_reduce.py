@@ -77,7 +77,10 @@ class Reduced:
 
 
 class Reduction:
-    """Makes one record smaller. before: SQL of all that the file runs before it, in order."""
+    """Makes one record smaller. before: SQL of all that the file runs before it, in order.
+
+    part: a part of the record's query, as a query, that is known to be wrong; "" for none.
+    """
 
     def __init__(
         self,
@@ -87,7 +90,9 @@ class Reduction:
         stop: Stop = lambda: False,
         limit: int = LIMIT,
         excuses: Excuses | None = None,
+        part: str = "",
     ) -> None:
+        self._part = part
         self._before = list(before)
         self._record = record
         self._stop = stop
@@ -104,6 +109,9 @@ class Reduction:
         try:
             if not self._begins():
                 return None
+            part = self._with_sql(self._part)
+            if self._part and self._fails(part):
+                self._script = part
             first = self._script
             self._shrink()
             found = self._ended()

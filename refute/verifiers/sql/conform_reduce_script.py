@@ -7,6 +7,7 @@ asked; there is no record then that another answer could be held against.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,15 @@ from typing import Any
 from refute.errors import RefuteError, UnreadableInput
 from refute.oracles.sqllogictest.layout import refuse_other
 from refute.oracles.sqllogictest.reader import read
-from refute.verifiers.sql.conform_file import Engine, Failure, FileResult, Run, run_file, selected
+from refute.verifiers.sql.conform_file import (
+    READS_ONLY,
+    Engine,
+    Failure,
+    FileResult,
+    Run,
+    run_file,
+    selected,
+)
 from refute.verifiers.sql.conform_reduce import Reduced
 from refute.verifiers.sql.conform_reduce_trial import Runnable
 from refute.verifiers.sql.conform_run import Choice
@@ -43,6 +52,8 @@ class Sources:
         self._records: list[Runnable] | None = None
         self._places: dict[int, int] = {}
         self._told: list[str] = []
+        self._writing: list[int] = []
+        self._setup: tuple[str, ...] = ()
 
     def case(self, file: FileResult, failure: Failure) -> Case | None:
         """The case of a failure; None where it cannot be had, such as from standard input."""
@@ -61,8 +72,17 @@ class Sources:
         before = [earlier.sql for earlier in self._records[:place]]
         return Case(before, record.sql, record, failure.kind)
 
+    def setup(self, failure: Failure) -> tuple[str, ...]:
+        """What changes the database before a failure of the file that was asked for last."""
+        assert self._records is not None
+        number = bisect.bisect_left(self._writing, self._places[failure.line])
+        if len(self._setup) != number:
+            self._setup = tuple(self._records[place].sql for place in self._writing[:number])
+        return self._setup
+
     def _read(self, path: str) -> None:
         self._path, self._records, self._places, self._told = path, None, {}, []
+        self._writing, self._setup = [], ()
         try:
             data = Path(path).read_bytes()
         except OSError:
@@ -75,9 +95,14 @@ class Sources:
             except UnreadableInput:
                 pass
             else:
-                records = [record for record, runs in pairs if runs]
-                self._records = records  # type: ignore[assignment]
+                records: list[Any] = [record for record, runs in pairs if runs]
+                self._records = records
                 self._places = {record.line: place for place, record in enumerate(records)}
+                self._writing = [
+                    place
+                    for place, record in enumerate(records)
+                    if not READS_ONLY.match(record.sql)
+                ]
                 return
         self._told = self._listen(path, data)
 

@@ -97,7 +97,8 @@ class Trials:
 
     strict: whether SQLite must not refuse a statement of a setup. refused: which ones it refused
     the last time. by_drops: whether the engine's tables may be dropped where a fresh database would
-    take long; an engine that remembers more than tables needs fresh ones.
+    take long; an engine that remembers more than tables needs fresh ones. grows: whether databases
+    that have the first statements of a setup may be given the others.
     """
 
     def __init__(self, engine: Engine, limit: int, excuses: Excuses | None = None) -> None:
@@ -107,6 +108,7 @@ class Trials:
         self.strict = False
         self.refused: tuple[int, ...] = ()
         self.by_drops = True
+        self.grows = False
         self._drops: list[str] | None = None
         self._setup: tuple[str, ...] | None = None
         self._sqlite: SQLite | None = None
@@ -156,7 +158,7 @@ class Trials:
         reads = all(READS_ONLY.match(s.sql) for s in scripts)
         sqls = [s.sql for s in scripts]
         if self._setup != setup:
-            answers = self._begin(setup, sqls)
+            answers = self._more(setup, sqls) or self._begin(setup, sqls)
             if answers is None:
                 return [None] * len(scripts)
         else:
@@ -169,6 +171,21 @@ class Trials:
             None if d is None else dataclasses.replace(d, script=script, answer=left)
             for d, script, left in zip(found, scripts, answers, strict=True)
         ]
+
+    def _more(self, setup: tuple[str, ...], sqls: Sequence[str]) -> list[Answer] | None:
+        """What the engine answers after the rest of a setup; None where databases are not so far,
+        or no longer alike."""
+        had = self._setup or ()
+        if not self.grows or not had or setup[: len(had)] != had or self._sqlite is None:
+            return None
+        self._setup = None
+        more = setup[len(had) :]
+        right = [self._sqlite.answer(sql)[0] for sql in more]
+        answers = list(self.engine.answers([*more, *sqls]))
+        left = [answer[0] for answer in answers[: len(more)]]
+        alike = all((a == "error") == (b == "error") for a, b in zip(left, right, strict=True))
+        self._drops = None
+        return answers[len(more) :] if alike else None
 
     def _begin(self, setup: tuple[str, ...], sqls: Sequence[str]) -> list[Answer] | None:
         """Fresh databases after the setup; what the engine answers then, if the setup is alike."""
