@@ -80,6 +80,22 @@ CASES = [
     Case("sqlite-syntax", "I", "SELECT a FROM t WHERE d GLOB 'x*'",
          error("syntax error at or near GLOB", "42601"), [error("column d is gone", "42703")],
          engine="postgresql"),
+    Case("sqlite-syntax", "", "UPDATE t SET a = 1, A = 2", error("Multiple assignments to column"),
+         [error("out of memory")]),
+    Case("strict-types", "I", "SELECT a FROM t WHERE d + 1 > a",
+         error("No function matches '+(VARCHAR, INTEGER)'"), [error("no such column")]),
+    Case("strict-types", "I", "SELECT a FROM t WHERE d <> a", error("type mismatch", "42883"),
+         [error("no such column", "42703")], engine="postgresql"),
+    Case("strict-types", "T", "SELECT + + t.d FROM t", error("No function matches '+(VARCHAR)'"),
+         [error("no such table")]),
+    Case("strict-types", "I", "SELECT a FROM t WHERE x'31' = d OR a", error("Cannot compare"),
+         [error("division by zero")]),
+    Case("unique-names", "II", "SELECT a, a FROM t",
+         error("Projections require unique expression names but …"), [error("no such column")],
+         engine="datafusion"),
+    Case("dependent-objects", "", "DROP VIEW v", error("cannot drop", "2BP01"),
+         [error("no such view", "42P01")], engine="postgresql",
+         setup=(*NUMBERS, "CREATE VIEW v AS SELECT a FROM t", "CREATE VIEW w AS SELECT a FROM v")),
     Case("affinity", "", "INSERT INTO t(a) VALUES ('text')", error("invalid input for bigint"),
          [], engine="postgresql"),
     Case("only-sqlite-refuses", "!", "SELECT group_concat(DISTINCT d, ',') FROM t", ["done"], []),
@@ -89,6 +105,14 @@ NO_ROOM = [  # the class is near, and does not apply
     Case("division-by-zero", "I", "SELECT 1 / a FROM t", [], [error("division by zero")]),
     Case("affinity", "", "INSERT INTO t(a) VALUES ('7')", [], [error("invalid input syntax")]),
     Case("sqlite-syntax", "I", "SELECT a FROM t WHERE d = 'GLOB'", [], [error("syntax error")]),
+    Case("strict-types", "I", "SELECT a FROM t WHERE a + 1 > c AND d = 'x'", [],
+         [error("No function matches"), error("type mismatch", "42883")]),
+    Case("strict-types", "T", "SELECT d FROM t WHERE + a = - - 3 ORDER BY + b", [],
+         [error("Cannot compare")]),
+    Case("unique-names", "II", "SELECT a, b FROM t", [], [error("unique expression names")],
+         engine="datafusion"),
+    Case("dependent-objects", "", "DROP TABLE t", [], [error("cannot drop", "2BP01")],
+         setup=(*NUMBERS, "CREATE TABLE u(a TEXT DEFAULT 't')")),
     Case("only-sqlite-refuses", "!", "INSERT INTO t VALUES (1)", [], [["done"]]),
     Case("unsupported", "I", "SELECT a FROM t", [], [["crash", "KeyError", "not supported"]]),
     Case("group-concat-order", "I", "SELECT a FROM t WHERE d > 'a' ORDER BY a", [],
@@ -137,7 +161,46 @@ def test_a_bug_beside_it_is_not(case: Case) -> None:
 
 def test_every_class_is_here() -> None:
     planted = {case.name for case in [*CASES, *NO_ROOM] if case.bugs}
-    assert planted == set(DIFFERENCES)
+    assert planted == set(DIFFERENCES) - {"after-difference"}  # which has tests of its own
+
+
+AFTER = [  # what the engine refused, what it is asked then, the answer that follows, and others
+    ("UPDATE t SET a = 9", "SELECT a FROM t WHERE a > 3", [[4]], [[[9]], [[4], [4]], []]),
+    ("UPDATE t SET a = 9", "SELECT d FROM t WHERE a = 1", [["x"]], [[["X"]], error("syntax")]),
+    ("CREATE TABLE u(a)", "DROP TABLE u", error("no table u"), []),
+    ("CREATE TABLE u(a)", "SELECT a FROM u", error("no table u"), [[[1]]]),
+    ("DELETE FROM t", "UPDATE t SET a = 9", [], [error("out of memory")]),
+    ("DELETE FROM t", "INSERT INTO u VALUES (1)", [], [error("no table u")]),
+]
+
+
+@pytest.mark.parametrize(("refused", "sql", "follows", "others"), AFTER)
+def test_what_follows_from_an_expected_difference_is_one(
+    refused: str, sql: str, follows: list[Any], others: list[list[Any]]
+) -> None:
+    database, behind = SQLite(), SQLite()
+    database.run([*NUMBERS, refused])
+    behind.run(NUMBERS)
+    record: Any = StatementRecord(2, sql, (), False)
+    if sql.startswith("SELECT"):
+        types = "T" if sql.startswith("SELECT d") else "I"
+        record = (
+            expecting(Case("", types, sql, [], []), database)
+            if "u" not in sql
+            else (QueryRecord(2, sql, (), types, "nosort", "", [], 0, ""))
+        )
+    explainer = Explainer("", False, frozenset())
+
+    def said(answer: list[Any]) -> str:
+        given = answer if answer and type(answer[0]) is str else ["rows", ["c"], answer]
+        return explainer.explain(record, given, database, behind)[0]
+
+    if follows:
+        assert said(follows) == "after-difference"
+        assert explainer.explain(record, follows, database)[0] == ""
+    assert all(said(other) == "" for other in others)
+    off = Explainer("", False, frozenset({"after-difference"}))
+    assert off.explain(record, ["rows", ["c"], follows], database, behind)[0] == ""
 
 
 @pytest.mark.parametrize("answer", [error("… not implemented: OFFSET"), error("no", "0A000")])

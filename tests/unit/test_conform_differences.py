@@ -167,6 +167,53 @@ def test_the_command_says_what_differs(
     assert run([*given, "--no-difference", "all"]) == 1
 
 
+REFUSING = """
+import sqlite3
+
+class Cursor(sqlite3.Cursor):
+    def execute(self, sql, *rest):
+        if "GLOB" in sql:
+            raise sqlite3.OperationalError("GLOB is not supported")
+        return super().execute(sql.replace("a = 8", "a = 1"), *rest)
+
+class Connection(sqlite3.Connection):
+    def cursor(self):
+        return super().cursor(Cursor)
+
+def connect():
+    return sqlite3.connect(":memory:", factory=Connection)
+"""
+
+
+def test_what_follows_from_what_was_refused_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "narrow.py").write_text(REFUSING)
+    records = [
+        "statement ok\nCREATE TABLE t(a INTEGER)",
+        "statement ok\nINSERT INTO t VALUES (1), (2)",
+        "statement ok\nDELETE FROM t WHERE a GLOB '2'",
+        "query I\nSELECT count(*) FROM t\n----\n1",
+        "statement ok\nINSERT INTO t VALUES (5)",
+        "query I rowsort\nSELECT a FROM t\n----\n1\n5",
+        "query I\nSELECT sum(a) FROM t WHERE a = 7\n----\nNULL",
+    ]
+    (tmp_path / "f.test").write_text("\n\n".join(records) + "\n")
+    given = ["f.test", "--engine", "narrow:connect", "--json", "out.json"]
+    assert run(given) == 3  # a record was not asked
+    [file] = json.loads((tmp_path / "out.json").read_text())["files"]
+    assert list(file["inexpressible"].values()) == [[7]]
+    assert file["differences"] == {"after-difference": [10, 18]}
+    (tmp_path / "narrow.py").write_text(REFUSING.replace("a = 8", "a = 7"))
+    assert run(given) == 1
+    [file] = json.loads((tmp_path / "out.json").read_text())["files"]
+    assert [failure["line"] for failure in file["failures"]] == [24]
+    assert run([*given, "--no-difference", "after-difference"]) == 1
+    [file] = json.loads((tmp_path / "out.json").read_text())["files"]
+    assert [failure["line"] for failure in file["failures"]] == [10, 18, 24]
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -151,8 +151,32 @@ DIFFERENCES: dict[str, Difference] = {
             "the statement has a construct of SQLite's own",
             "the engine says syntax or parser error (SQLSTATE 42601), and the statement has "
             "GLOB, REPLACE INTO, INSERT OR, AUTOINCREMENT, WITHOUT ROWID, PRAGMA, REINDEX, "
-            "INDEXED BY, ==, IN (), IN table, ISNULL, NOTNULL, an untyped column or a trigger",
+            "INDEXED BY, ==, IN (), IN table, ISNULL, NOTNULL, an untyped column, a column that "
+            "is set twice, or a trigger",
             bare=True,
+        ),
+        Difference(
+            "strict-types",
+            ("duckdb", "postgresql", "datafusion"),
+            "an operator is refused for types that it has not; SQLite converts",
+            "the engine says so (SQLSTATE 42883, 42804, 22P02), and an operator of the statement "
+            "has a text or blob for a number, two types that do not compare, or no condition "
+            "where one is wanted",
+            bare=True,
+        ),
+        Difference(
+            "unique-names",
+            ("datafusion",),
+            "result columns must have different names",
+            "the engine says so, and a SELECT shows the same name or expression twice",
+            bare=True,
+        ),
+        Difference(
+            "dependent-objects",
+            ("duckdb", "postgresql"),
+            "what a view or key needs cannot be dropped before it",
+            "the engine says that others depend on it (SQLSTATE 2BP01), and SQLite drops it while "
+            "another table, view or trigger names it",
         ),
         Difference(
             "affinity",
@@ -168,6 +192,12 @@ DIFFERENCES: dict[str, Difference] = {
             "a statement that SQL allows and SQLite does not",
             "SQLite's error is that it changes a view, or that DISTINCT in an aggregate has "
             "several arguments, or HAVING without an aggregate",
+        ),
+        Difference(
+            "after-difference",
+            ANY,
+            "what follows from a statement that was refused, as was expected",
+            "the answer is SQLite's on a database where those statements were not run",
         ),
         Difference(
             "unsupported",

@@ -20,7 +20,11 @@ from refute.oracles.sql.transpile.kinds import BLOB, INT, NUM, REAL, TEXT, affin
 
 OVERFLOW = re.compile(r"overflow|out of range", re.IGNORECASE)
 ZERO = re.compile(r"divi(?:sion|de) by zero", re.IGNORECASE)
-SYNTAX = re.compile(r"syntax|parse(?:r|d)? ?error|expected|unexpected", re.IGNORECASE)
+SYNTAX = re.compile(
+    r"syntax|parse(?:r|d)? ?error|expected|unexpected|multiple assignments", re.IGNORECASE
+)
+UNIQUE = re.compile(r"unique expression names|duplicate (?:\w+ )*field name", re.IGNORECASE)
+DEPENDENT = re.compile(r"\bdepend(?:s|ent)? on it\b|\bdepend on\b", re.IGNORECASE)
 UNSUPPORTED = re.compile(
     r"not (?:yet |currently )?(?:implemented|supported)|unsupported|does not support|"
     r"(?:un|not )support|only supports? |recursion ?limit|stack depth limit|nested too deep",
@@ -30,7 +34,10 @@ ONLY_SQLITE = re.compile(
     r"cannot modify .* because it is a view|DISTINCT aggregates must have exactly one argument|"
     r"HAVING clause on a non-aggregate query|a GROUP BY clause is required before HAVING",
 )
-_CODES = {"overflow": "22003", "zero": "22012", "syntax": "42601", "unsupported": "0A000"}
+_CODES = {
+    "overflow": "22003", "zero": "22012", "syntax": "42601", "unsupported": "0A000",
+    "dependent": "2BP01", "unique": "42701",
+}  # fmt: skip
 _OWN_WORDS = re.compile(
     r"\bGLOB\b|^\s*REPLACE\s+INTO\b|\bINSERT\s+OR\b|\bAUTOINCREMENT\b|\bWITHOUT\s+ROWID\b|"
     r"^\s*PRAGMA\b|^\s*REINDEX\b|^\s*CREATE\s+(?:TEMP\w*\s+)?TRIGGER\b|\bINDEXED\s+BY\b|"
@@ -151,9 +158,43 @@ def own_syntax(sql: str) -> bool:
     if _OWN_WORDS.search(_TEXTS.sub("''", sql)):
         return True
     tree = look(sql)
+    if isinstance(tree, exp.Update):
+        names = [e.this.name.lower() for e in tree.expressions if isinstance(e, exp.EQ)]
+        return len(set(names)) < len(names)
     return isinstance(tree, exp.Create) and any(
         column.kind is None for column in tree.find_all(exp.ColumnDef)
     )
+
+
+def shows_twice(query: Node) -> bool:
+    """Whether a SELECT shows the same name, or expression without a name, twice."""
+    for select in query.find_all(exp.Select):
+        names = [_shown(output) for output in select.expressions]
+        if len(set(names)) < len(names):
+            return True
+    return False
+
+
+def _shown(output: Node) -> str:
+    if output.alias:
+        return output.alias.lower()
+    while isinstance(output, exp.Subquery | exp.Paren):
+        output = output.this
+    if isinstance(output, exp.Select) and output.expressions:
+        return _shown(output.expressions[0])
+    return write(output).lower()
+
+
+def drops_needed(database: SQLite, sql: str) -> bool:
+    """Whether SQLite drops something that another table, view or trigger names."""
+    tree = look(sql)
+    if not isinstance(tree, exp.Drop) or database.answer(f"EXPLAIN {sql}")[0] == "error":
+        return False
+    name = tree.args["tables"][0].name.lower()
+    found = database.answer("SELECT lower(name), sql FROM sqlite_master WHERE sql IS NOT NULL")
+    word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
+    others = [(n, text) for n, text in (found[2] if found[0] == "rows" else ()) if n != name]
+    return any(word.search(_TEXTS.sub("''", str(text))) for _, text in others)
 
 
 def keeps_other_types(database: SQLite, sql: str) -> bool:

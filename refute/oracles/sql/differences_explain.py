@@ -14,24 +14,29 @@ from sqlglot import exp
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.differences import DIFFERENCES
 from refute.oracles.sql.differences_errors import (
+    DEPENDENT,
     ONLY_SQLITE,
     OVERFLOW,
     SYNTAX,
+    UNIQUE,
     UNSUPPORTED,
     ZERO,
     Watch,
+    drops_needed,
     keeps_other_types,
     own_syntax,
     says,
+    shows_twice,
     unsupported_what,
 )
 from refute.oracles.sql.differences_rows import Orders, Rows, misread
+from refute.oracles.sql.differences_types import mistyped, says_types
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.transpile.kinds import INT, affinity
 from refute.oracles.sqllogictest.expect import judge
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
 
-UNSUPPORTED_CLASS = "unsupported"
+UNSUPPORTED_CLASS, AFTER = "unsupported", "after-difference"
 MISREAD = "a statement that the parser reads otherwise than SQLite"
 
 Record = StatementRecord | QueryRecord
@@ -52,10 +57,17 @@ class Explainer:
             if d.name not in off and d.applies(engine, transpiled)
         )
 
-    def explain(self, record: Record, answer: Sequence[Any], database: SQLite) -> tuple[str, str]:
+    def explain(
+        self,
+        record: Record,
+        answer: Sequence[Any],
+        database: SQLite,
+        behind: SQLite | None = None,
+    ) -> tuple[str, str]:
         """The class that excuses the answer, "" for none, and for what the record was not run.
 
-        database: SQLite after all that was run before the record, and as it was afterwards. The
+        database: SQLite after all that was run before the record, and as it was afterwards.
+        behind: the same without the statements that the engine refused, as was expected. The
         second is for what is neither a failure nor a difference: the engine says that it has not
         got something, or the statement was misread.
         """
@@ -70,7 +82,30 @@ class Explainer:
             found, problem = self._of_rows(record, answer, database)
             if problem:
                 return "", problem
-        return (found if found in self._classes else ""), ""
+        found = found if found in self._classes else ""
+        if not found and behind is not None and self._follows(record, answer, database, behind):
+            found = AFTER
+        return found, ""
+
+    def _follows(
+        self, record: Record, answer: Sequence[Any], database: SQLite, behind: SQLite
+    ) -> bool:
+        """Whether the answer is SQLite's on the database that is behind, and only there."""
+        if AFTER not in self._classes or answer[0] not in ("error", "rows", "done"):
+            return False
+        if type(record) is QueryRecord:
+            right, there = database.answer(record.sql), behind.answer(record.sql)
+            if right[0] != "rows" or len(record.types) != len(right[1]):
+                return False
+            if judge(record, right, {}) is not None:
+                return False  # the file does not expect what SQLite answers
+            tree = look(record.sql)
+            if answer[0] != "rows" or there[0] != "rows" or not isinstance(tree, exp.Query):
+                return bool(answer[0] == there[0] == "error")
+            rows = Rows(behind, tree, record.types, there[2], answer[2], self._orders)
+            return len(there[1]) == len(answer[1]) and rows.predicted_by(behind, tree)
+        refused = _tried(behind, record.sql)
+        return refused != _tried(database, record.sql) and refused == (answer[0] == "error")
 
     def _of_acceptance(self, record: Record, database: SQLite) -> str:
         refused = database.answer(f"EXPLAIN {record.sql}")
@@ -90,9 +125,16 @@ class Explainer:
                 return "integer-overflow"
             if zero and watch.divided:
                 return "division-by-zero"
+        if says(answer, "unique", UNIQUE) and tree is not None and shows_twice(tree):
+            return "unique-names"
+        if says(answer, "dependent", DEPENDENT) and drops_needed(database, record.sql):
+            return "dependent-objects"
         refused = "sqlite-syntax" in self._classes and says(answer, "syntax", SYNTAX)
         if refused and own_syntax(record.sql):
             return "sqlite-syntax"
+        typed = "strict-types" in self._classes and says_types(answer)
+        if typed and tree is not None and mistyped(database, record.sql, tree):
+            return "strict-types"
         if "affinity" in self._classes and type(record) is StatementRecord:
             return "affinity" if keeps_other_types(database, record.sql) else ""
         return ""
@@ -139,6 +181,15 @@ class Explainer:
         if "decimal-numbers" in self._classes and _has_point(rows.query) and rows.nearly():
             return "decimal-numbers"
         return ""
+
+
+def _tried(database: SQLite, sql: str) -> bool:
+    """Whether SQLite refuses a statement, which is taken back."""
+    database.answer("SAVEPOINT refute")
+    refused = bool(database.answer(sql)[0] == "error")
+    database.answer("ROLLBACK TO refute")
+    database.answer("RELEASE refute")
+    return refused
 
 
 def _float_quotient(node: Node) -> Node:

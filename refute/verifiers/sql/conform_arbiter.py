@@ -4,6 +4,9 @@ The format cannot say "this query fails": the C runner takes the rows before a r
 result, and files were recorded so (`SELECT sum(x)` with an integer overflow returns nothing). An
 engine that raises an error there is right, one that raises it elsewhere is not; SQLite, run up to
 the same record, tells which.
+
+A statement that the engine refused, and was excused, leaves its tables behind SQLite's. A second
+database, where those statements are not run, says what has to follow from that.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ class Arbiter:
     def __init__(self) -> None:
         self._todo: deque[Runnable] = deque()
         self._database: SQLite | None = None
+        self._left_out: set[int] = set()
+        self.behind: SQLite | None = None
 
     def later(self, records: Sequence[Runnable]) -> None:
         """Records that were run on the engine; they are run here only if that is ever needed."""
@@ -43,4 +48,13 @@ class Arbiter:
             before = self._todo.popleft()
             if not READS_ONLY.match(before.sql):
                 self._database.answer(before.sql)
+                if self.behind is not None and before.line not in self._left_out:
+                    self.behind.answer(before.sql)
         return self._database
+
+    def leave_out(self, record: Runnable) -> None:
+        """Have `behind`, as it is before each record, without this one and others left out."""
+        database = self.before(record)
+        if self.behind is None:
+            self.behind = database.copy()
+        self._left_out.add(record.line)

@@ -7,12 +7,13 @@ then. The classes are described in `refute.oracles.sql.differences`.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord
 from refute.oracles.sqllogictest.render import digest
+from refute.verifiers.sql.conform_arbiter import Arbiter
 from refute.verifiers.sql.conform_names import PACKAGES, SERVERS, name_of, scheme_of
 
 INEXPRESSIBLE = "inexpressible"  # first of an answer: nothing was asked, since nothing could be
@@ -41,12 +42,21 @@ class Excuses:
         self._given = (engine, transpiled, off)
         self._explainer: Any = None
 
-    def of(self, record: Record, answer: Sequence[Any], database: SQLite) -> tuple[str, str]:
-        """The class that excuses an answer, and else what keeps the record from being run."""
+    def of(
+        self,
+        record: Record,
+        answer: Sequence[Any],
+        database: SQLite,
+        behind: SQLite | None = None,
+    ) -> tuple[str, str]:
+        """The class that excuses an answer, and else what keeps the record from being run.
+
+        behind: the database without the statements that were refused, if there are any.
+        """
         if self._explainer is None:
             module = importlib.import_module("refute.oracles.sql.differences_explain")
             self._explainer = module.Explainer(*self._given)
-        found: tuple[str, str] = self._explainer.explain(record, answer, database)
+        found: tuple[str, str] = self._explainer.explain(record, answer, database, behind)
         return found
 
 
@@ -71,11 +81,11 @@ def excused(
     labels: dict[str, str],
     record: Record,
     answer: Sequence[Any],
-    before: Callable[[Record], SQLite],
+    arbiter: Arbiter,
 ) -> bool:
     """Whether a record that did not pass is no failure; then it is noted what it is instead.
 
-    before: gives SQLite as it was before the record. A label keeps the result that the file
+    arbiter: has SQLite as it was before the record. A label keeps the result that the file
     expects, since the engine's is another one.
     """
     if answer[0] == INEXPRESSIBLE:
@@ -83,7 +93,10 @@ def excused(
     elif excuses is None or answer[0] == "skipped":
         return False
     else:
-        name, construct = excuses.of(record, answer, before(record))
+        database = arbiter.before(record)
+        name, construct = excuses.of(record, answer, database, arbiter.behind)
+        if (name or construct) and answer[0] == "error" and type(record) is StatementRecord:
+            arbiter.leave_out(record)
     if construct:
         result.run -= 1
         result.inexpressible.setdefault(construct, []).append(record.line)

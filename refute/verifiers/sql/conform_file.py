@@ -373,7 +373,7 @@ class FileRun:
         if empty and answer[0] == "error" and self.arbiter.fails_too(record):
             return
         result, before = self.result, self.result.run
-        if excused(self.run.excuses, result, self.labels, record, answer, self.arbiter.before):
+        if excused(self.run.excuses, result, self.labels, record, answer, self.arbiter):
             self.unasked += before - result.run
             return
         failure = Failure(record.line, record.sql, mismatch.expected, mismatch.got)
