@@ -127,7 +127,7 @@ def summary(run: ConformRun) -> str:
     engine = run.choice.shown + (f" ({run.version})" if run.version else "")
     numbers = f"{_records(run.run)} run, {run.skipped:,} skipped, {run.failed:,} failed"
     files = f"{len(run.files)} file{'' if len(run.files) == 1 else 's'}"
-    lines = [f"engine {engine}: {files}, {numbers}{_of_those(counts(run))}"]
+    lines = [f"engine {visible(engine)}: {files}, {numbers}{_of_those(counts(run))}"]
     lines.append(f"{run.wall_s:.2f} s, {rate:,.0f} records/s")
     native = sum(file.native for file in run.files)
     if native:

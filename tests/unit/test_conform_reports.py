@@ -296,6 +296,13 @@ def test_text_has_causes_before_the_counts_and_marks_what_follows() -> None:
     assert few[3:] == ["a.test: … and 2 more failed records", "a.test: 1 known failure"]
 
 
+def test_what_an_engine_says_it_is_adds_no_line() -> None:
+    said = [FileResult("a.test", run=1, version="1)\n\x1b[2KESTABLISHED\n")]
+    lines = summary(ConformRun(Choice("cmd:it", "it", 1.0), 1, said)).splitlines()
+    assert r"engine cmd:it (1)\n\x1b[2KESTABLISHED\n): 1 file" in lines[0]
+    assert lines[2:] == ["ESTABLISHED"]
+
+
 def test_json_of_everything_fits_its_schema() -> None:
     made = json.loads(json.dumps(document(EVERY)))
     jsonschema.validate(made, SCHEMA)

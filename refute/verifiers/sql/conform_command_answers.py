@@ -102,7 +102,7 @@ class Reading:
         wrong = next((len(row) for row in rows if len(row) != width), -1)
         if wrong >= 0:
             raise Unfit(f"a row of {wrong} values for {width} columns")
-        self._values += width * len(rows)
+        self._values += max(1, width) * len(rows)
         if self._values > MOST_VALUES:
             self._rows = []
             raise Unfit(f"a result of more than {MOST_VALUES} values is too large")

@@ -48,6 +48,7 @@ class Program(Worker):
     ) -> None:
         """Write requests and read until each has its answer. Raises Ended; then it is dead.
 
+        patience_s: for an answer, in however many pieces it comes.
         take: given the number of a request and a message; whether that was its last one.
         """
         lines = [json.dumps(r, allow_nan=False).encode("ascii") + b"\n" for r in requests]
@@ -55,6 +56,7 @@ class Program(Worker):
         written = answered = 0
         try:
             link.check_silence()
+            deadline = time.monotonic() + patience_s
             while answered < len(lines):
                 data = b""
                 if written == answered:  # all that was written is answered
@@ -63,9 +65,12 @@ class Program(Worker):
                         written += 1
                 message = None if data else link.ready()
                 if message is None:
-                    deadline = time.monotonic() + patience_s
                     message = link.exchange(data, deadline, self._check_use)
-                answered += take(answered, message)
+                if take(answered, message):
+                    answered += 1
+                    deadline = time.monotonic() + patience_s
+                elif (late_s := time.monotonic() - deadline) > 0 and late_s > self._check_use():
+                    raise Ended("timeout", "its answer did not end before the wall-clock limit")
         except Ended as ended:
             raise self._told(ended) from None
         except BaseException:

@@ -311,7 +311,7 @@ class InWorker(Lossy):
             if outcome.kind != "returned":
                 return ended(outcome)
             more = unpacked_rows(outcome.value, len(names))
-            if more is None or len(names) * len(rows) > MOST_VALUES:
+            if more is None or max(1, len(names)) * len(rows) > MOST_VALUES:
                 return "answered nonsense"
             rows += more[0]
             done = more[1]

@@ -58,6 +58,10 @@ def misbehave(number):
         kept = [b"x" * 2**20]
         while True:
             kept.append(kept[0] * 64)
+    elif MODE == "pieces":
+        say({"id": number, "columns": ["a"], "rows": [], "more": True})
+        while True:
+            say({"id": number, "rows": [], "more": True})
     elif MODE == "endless":
         while True:
             sys.stdout.write('{"id": ' * 10_000)
