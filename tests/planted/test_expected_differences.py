@@ -70,6 +70,10 @@ CASES = [
     Case("division-by-zero", "I", "SELECT 1 / (a - 1) FROM t", error("division by zero", "22012"),
          [error("no such column")], engine="postgresql"),
     Case("integer-division", "R", "SELECT a / 2 FROM t WHERE a = 3", [[1.5]], [[[2]], [[1.4]]]),
+    Case("integer-division", "R", "SELECT a * 5 / 2 * 2 FROM t WHERE a = 3", [[15.0]],
+         [[[14]], [[15.1]]]),
+    Case("integer-division", "RI", "SELECT a / 2 AS q, CAST(c + 0.4 AS INTEGER) FROM t WHERE a < 3 "
+         "ORDER BY q", [[0.5, 1], [1.0, 1]], [[[0.5, 2], [1.0, 1]], [[0, 1], [1, 2]]]),
     Case("null-order", "I", "SELECT b FROM t ORDER BY b", [[5], [10], [10], [None]],
          [[[10], [5], [10], [None]], [[5], [10], [None], [10]]]),
     Case("cast-rounds", "I", "SELECT CAST(c + 0.5 AS INTEGER) FROM t WHERE a = 1", [[1]],

@@ -7,6 +7,7 @@ test holds is the answer; a test never looks at what the record expects, only at
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 from sqlglot import exp
@@ -159,17 +160,25 @@ class Explainer:
         rows = Rows(database, tree, record.types, right[2], answer[2], self._orders)
         return rows.explained() or self._by_rule(rows), ""
 
+    def _of_rules(self, rows: Rows) -> str:
+        """The class of one rule that predicts the rows, or the first of several that do."""
+        names = [name for name in _RULES if name in self._classes]
+        for number in range(1, len(names) + 1):
+            for rules in combinations(names, number):
+                changed = _changed(rows.query, rules)
+                if changed is not None and rows.predicted_by(rows.database, changed):
+                    return rules[0]
+        return ""
+
     def _by_rule(self, rows: Rows) -> str:
         """The class whose rule predicts the rows exactly."""
         if "integer-wraps" in self._classes:
             watch = Watch(rows.database, rows.query, wraps=True)
             if watch.overflowed and rows.predicted_by(rows.database, watch.query):
                 return "integer-wraps"
-        rules = [name for name in _RULES if name in self._classes]
-        for name in rules:
-            changed = rows.query.copy().transform(_RULES[name], copy=False)
-            if changed != rows.query and rows.predicted_by(rows.database, changed):
-                return name
+        found = self._of_rules(rows)
+        if found:
+            return found
         if "like-case" in self._classes and rows.query.find(exp.Like):
             strict = rows.database.copy()
             strict.answer("PRAGMA case_sensitive_like = ON")
@@ -183,6 +192,17 @@ class Explainer:
         return ""
 
 
+def _changed(query: Node, rules: Sequence[str]) -> Node | None:
+    """The query by these rules, each of which changes it; else None."""
+    made = query.copy()
+    for name in rules:
+        before = made.copy()
+        made = made.transform(_RULES[name], copy=False)
+        if made == before:
+            return None
+    return made
+
+
 def _tried(database: SQLite, sql: str) -> bool:
     """Whether SQLite refuses a statement, which is taken back."""
     database.answer("SAVEPOINT refute")
@@ -193,7 +213,7 @@ def _tried(database: SQLite, sql: str) -> bool:
 
 
 def _float_quotient(node: Node) -> Node:
-    if isinstance(node, exp.Div) and not isinstance(node.this, exp.Mul):
+    if isinstance(node, exp.Div):
         product = exp.Mul(this=exp.Paren(this=node.this), expression=_number("1.0"))
         node.set("this", exp.Paren(this=product))
     return node
