@@ -218,6 +218,7 @@ def test_a_file_that_was_not_run_to_its_end_says_nothing_of_what_passes(here: Pa
         ("[[known]]\nreason = 'r'\nfiles = 'a'\nmost = 0\n", 4, "most = 0"),
         ("[[known]]\nreason = 'r'\nfiles = 'a'\nmost = true\n", 4, "most = True"),
         ("[[known]]\nreason = 'r'\nsql = '('\nmost = 1\n", 3, "no regular expression"),
+        ("[[known]]\nreason = 'r'\nsql = ['a']\nmost = 1\n", 3, "sql = ['a'] is no text"),
         ("[[known]]\nreason = 'r'\nuntil = 'soon'\nsql = 'a'\nmost = 1\n", 3, "no date"),
         ("[[known]]\nreason = 'r'\nrecords = []\n", 1, "for no record"),
         ("[[known]]\nreason = 'r'\nrecords = [\n 'a:1 0123456789ab',\n 'a:2'\n]\n", 5, "no record"),
@@ -242,6 +243,12 @@ def test_what_is_wrong_with_a_list_is_named_with_its_line(
     assert caught.value.exit_code == 2
     assert caught.value.message.startswith(f"known.toml:{line}: ")
     assert problem in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["", "format = 'refute.known/1'\n", "# nothing yet\n"])
+def test_a_list_may_be_empty(here: Path, text: str) -> None:
+    Path("known.toml").write_text(text)
+    assert document("a.test", "--known", "known.toml", "--no-reduce")["exit_code"] == 1
 
 
 def test_one_record_may_be_known_to_two_engines(here: Path) -> None:

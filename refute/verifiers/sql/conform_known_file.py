@@ -154,7 +154,7 @@ class _Reading:
         if not (isinstance(given, list) and all(isinstance(e, dict) for e in given)):
             raise _wrong(self._path, 1, "`known` is no table", "", "[[known]]")
         starts = self._starts(len(given))
-        ends = [*starts[1:], len(self._lines) + 1]
+        ends = [*starts, len(self._lines) + 1][1:]
         made = zip(given, starts, ends, strict=True)
         return [self._entry(entry, start, end) for entry, start, end in made]
 
@@ -232,10 +232,12 @@ class _Reading:
         value = given.get(key)
         if value is None:
             return None
+        line = self._line_of(key, start, end)
+        if not isinstance(value, str):
+            raise _wrong(self._path, line, f"{key} = {value!r} is no text")
         try:
             return re.compile(value, re.DOTALL)
-        except (re.error, TypeError) as error:
-            line = self._line_of(key, start, end)
+        except re.error as error:
             raise _wrong(self._path, line, f"{key}: no regular expression: {error}") from error
 
     def _records(self, given: dict[str, Any], start: int, end: int) -> Iterator[KnownRecord]:
