@@ -42,7 +42,7 @@ def cause(number: int, count: int, **fields: Any) -> SimpleNamespace:
     """As `conform_causes.Cause`."""
     made = SimpleNamespace(
         number=number, title="wrong values with LEFT JOIN", kind="values", count=count,
-        reduced=1, by_signature=count - 1, files=1, places=["a.test:1", "b.test:2"],
+        reduced=1, located=0, by_signature=count - 1, files=1, places=["a.test:1", "b.test:2"],
         script="statement ok\nCREATE TABLE t(a)\n", statements=("CREATE TABLE t(a)", "SELECT 5"),
         expected="1 value: 5", got="no values", verified=True, oracle=True,
     )  # fmt: skip
