@@ -264,11 +264,14 @@ def test_the_same_run_finds_the_same_causes(tmp_path: Path) -> None:
     assert sqlite_causes(WRONG, tmp_path)[0] == sqlite_causes(WRONG, tmp_path)[0]
 
 
-def test_when_time_is_over_the_failures_are_told_to_have_no_cause(tmp_path: Path) -> None:
+def test_when_time_is_over_only_errors_of_one_message_have_a_cause(tmp_path: Path) -> None:
     found, result = sqlite_causes(WRONG, tmp_path, wall_s=0.0)
-    assert (found.causes, found.unknown) == ([], 3)
+    [cause] = found.causes
+    assert (cause.count, cause.reduced, cause.by_signature, found.unknown) == (2, 0, 2, 1)
+    assert cause.title == "not reduced: error OperationalError: no such column: nope"
+    assert (cause.script, cause.verified) == ("", False)
     assert "time" in found.ended
-    assert all(failure.cause == 0 for failure in result.failures)
+    assert [failure.cause for failure in result.failures] == [0, 1, 1]
 
 
 def test_a_defect_of_the_reducer_loses_nothing(
@@ -279,7 +282,8 @@ def test_a_defect_of_the_reducer_loses_nothing(
 
     monkeypatch.setattr("refute.verifiers.sql.conform_reduce_plain.plain_answer", broken)
     found, result = sqlite_causes(WRONG, tmp_path)
-    assert (found.causes, found.unknown, len(result.failures)) == ([], 3, 3)
+    assert [cause.script for cause in found.causes] == [""]
+    assert (found.unknown, len(result.failures)) == (1, 3)
     assert "a bug of refute at" in found.ended and "ZeroDivisionError" in found.ended
 
 

@@ -27,7 +27,8 @@ UNIQUE = re.compile(r"unique expression names|duplicate (?:\w+ )*field name", re
 DEPENDENT = re.compile(r"\bdepend(?:s|ent)? on it\b|\bdepend on\b", re.IGNORECASE)
 UNSUPPORTED = re.compile(
     r"not (?:yet |currently )?(?:implemented|supported)|unsupported|does not support|"
-    r"(?:un|not )support|only supports? |recursion ?limit|stack depth limit|nested too deep",
+    r"(?:un|not )support|only supports? |only up to \S+ tables|"
+    r"too many tables|recursion ?limit|stack depth limit|nested too deep",
     re.IGNORECASE,
 )
 ONLY_SQLITE = re.compile(

@@ -5,7 +5,8 @@ what is cheap: the kind of failure, the error's words, the constructs that the s
 of each such group are reduced; two that come down to the same constructs, with names, literals and
 types left out, have one cause. This goes on until reductions bring nothing new for long, or the
 budget ends. What is left goes to the cause whose constructs it has, and is counted apart: "by
-signature" is a guess, "reduced" was seen.
+signature" is a guess, "reduced" was seen. Errors that no reduction was made of have a cause for
+each message, without a script.
 """
 
 from __future__ import annotations
@@ -311,16 +312,21 @@ class _Search:
         groups = list(self._groups.values())
         done = {id(item) for group in groups for item in (*group.items, *group.located)}
         likely = Likely(groups)
+        said: dict[tuple[str, str], list[Item]] = {}
         for signature, items in self._clusters.items():
             rest = [item for item in items if id(item) not in done]
             group = likely.of(signature) if rest else None
-            if group is None:
-                self.found.unknown += len(rest)
-            else:
+            if group is not None:
                 group.assigned += rest
+            elif signature[1]:
+                said.setdefault(signature[:2], []).extend(rest)
+            else:
+                self.found.unknown += len(rest)
         groups.sort(key=lambda g: -g.count)
         for number, group in enumerate(groups, 1):
             self.found.causes.append(_cause(number, group))
+        for number, items in enumerate(filter(None, said.values()), len(groups) + 1):
+            self.found.causes.append(_said(number, items))
         return self.found
 
 
@@ -370,4 +376,24 @@ def _cause(number: int, group: Group) -> Cause:
         got=got,
         verified=group.verified,
         oracle=best.oracle,
+    )
+
+
+def _said(number: int, items: list[Item]) -> Cause:
+    """Errors of the same words, none of which was reduced: that is all that is known of them."""
+    for item in items:
+        item.failure.cause = number
+    items.sort(key=lambda i: (i.file.path, i.failure.line))
+    first = items[0].failure
+    words = frozenset.intersection(*(item.signature[3] for item in items))
+    return Cause(
+        number=number,
+        title=f"{', '.join([*sorted(words)[:PLACES], 'not reduced'])}: {first.got}",
+        kind=first.kind,
+        count=len(items),
+        by_signature=len(items),
+        files=len({item.file.path for item in items}),
+        places=[item.place for item in items[:PLACES]],
+        expected=first.expected,
+        got=first.got,
     )
