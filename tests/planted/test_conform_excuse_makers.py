@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from refute.cli.conform import run
+from refute.verifiers.sql.conform_excuses import Excuses
+from refute.verifiers.sql.conform_file import Embedded, Run, run_file
 from refute.verifiers.sql.conform_run import Choice
 
 FILE = """\
@@ -73,3 +77,66 @@ def test_a_name_gets_no_other_engines_differences(
     for engine in ("cmd:./postgresql", "postgresql:connect", "cmd:postgresql://h/"):
         excuses = Choice(engine, "postgresql", 1.0, kind="postgresql").excuses()
         assert excuses is not None and excuses.engine == ""
+
+
+GROUPED = """\
+statement ok
+CREATE TABLE t(a TEXT COLLATE NOCASE, b INTEGER)
+
+statement ok
+INSERT INTO t VALUES ('x', 10), ('X', 11), ('y', 20), ('y', 21), (NULL, 30)
+
+query {types} rowsort
+{query}
+----
+{expected}
+"""
+
+
+class Choosing(Embedded):
+    """SQLite, but for the rows of queries that group."""
+
+    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
+        super().__init__(5.0)
+        self.rows = rows
+
+    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
+        for sql, answer in zip(statements, super().answers(statements), strict=True):
+            yield (*answer[:2], self.rows) if "GROUP BY" in sql else answer
+
+
+PLAIN = "SELECT b FROM t GROUP BY a"
+COUNTED = "SELECT b, count(*) FROM t GROUP BY a"
+
+
+@pytest.mark.parametrize(
+    ("query", "rows", "right"),
+    [
+        (PLAIN, [(11,), (20,), (30,)], True),
+        (PLAIN, [(30,), (21,), (11,)], True),
+        (PLAIN, [(10,), (11,), (30,)], False),  # a group is lost, another one there twice
+        (PLAIN, [(10,), (10,), (10,)], False),
+        (PLAIN, [(20,), (21,), (11,)], False),
+        ("SELECT b FROM t GROUP BY upper(a)", [(10,), (11,), (30,)], False),
+        ("SELECT b + 1 AS c FROM t GROUP BY 1 + length(a)", [(12,), (31,)], True),
+        ("SELECT b + 1 AS c FROM t GROUP BY 1 + length(a)", [(12,), (22,)], False),
+        (COUNTED, [(11, 2), (21, 2), (30, 1)], True),
+        (COUNTED, [(11, 2), (10, 2), (30, 1)], False),
+        (COUNTED, [(20, 2), (30, 2), (11, 1)], False),
+    ],
+)
+def test_a_bare_column_takes_one_row_of_each_group(
+    query: str, rows: list[tuple[Any, ...]], right: bool
+) -> None:
+    found = Choosing(rows)
+    types = "I" * len(rows[0])
+    plain = Embedded(5.0)
+    plain.start(0)
+    setup = [part.split("\n", 1)[1] for part in GROUPED.split("\n\n")[:2]]
+    *_, expected = plain.answers([*setup, query])
+    lines = [str(v) for row in sorted(expected[2], key=lambda r: list(map(str, r))) for v in row]
+    text = GROUPED.format(types=types, query=query, expected="\n".join(lines))
+    wanted = Run(found, "it", excuses=Excuses("", False, frozenset()))
+    result = run_file(wanted, "f.test", text.encode(), 0)
+    assert [f.line for f in result.failures] == ([] if right else [7])
+    assert result.differences == ({"bare-column": [7]} if right else {})

@@ -15,6 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, look, write
+from refute.oracles.sql.differences_groups import each_has_a_group
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.windows import Row, Window, loose, window_of
 from refute.oracles.sqllogictest.render import joined
@@ -124,7 +125,8 @@ class Rows:
             return self._parts()
         fixed = _fixed_columns(several)
         mine, theirs = (_columns(rows, fixed) for rows in (left, several[0]))
-        return self._open_class() if mine == theirs else ""
+        right = mine == theirs and each_has_a_group(self.database, self.query, key, self.left)
+        return self._open_class() if right else ""
 
     def _others(self) -> Iterator[tuple[Sequence[Row], Window]]:
         """SQLite's rows, and the window, in other orders of its tables."""
