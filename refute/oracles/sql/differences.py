@@ -69,8 +69,8 @@ DIFFERENCES: dict[str, Difference] = {
             "bare-column",
             ANY,
             "a column that GROUP BY does not fix has the value of any row of the group",
-            "SQLite gives each of the rows when its tables are in another order, each is of a group "
-            "of its own, and the columns that are fixed are SQLite's",
+            "SQLite gives each of the rows when its tables are in another order, each is of a "
+            "group of its own, and the columns that are fixed are SQLite's",
         ),
         Difference(
             "equal-keys",
