@@ -98,6 +98,9 @@ def told(made: dict[str, Any]) -> str:
             )
     for cause, places in sorted(causes.items(), key=lambda item: -len(item[1])):
         lines.append(f"  failed {len(places):,}: {cause}\n      {min(places, key=len)}")
+    for cause in (made["causes"] or {"causes": []})["causes"]:
+        script = "".join(f"\n      | {line}" for line in cause["script"].splitlines())
+        lines.append(f"  cause of {cause['count']:,}: {cause['title'][:160]}{script}")
     lines += [
         f"  {file['path']}: {file[k]}" for file in files for k in ("error", "lost") if file[k]
     ]
