@@ -176,7 +176,8 @@ def _rules(given: argparse.Namespace) -> Rules:
 def _afterwards(given: argparse.Namespace, result: ConformRun) -> None:
     """What is found out about failures once all files were run; the result is added to."""
     unknown = result.failed - result.known_failures
-    if unknown and not (given.no_reduce or given.merge or result.interrupted):
+    looked = not (given.no_reduce or given.merge or given.dialect == C)
+    if unknown and looked and not result.interrupted:
         importlib.import_module("refute.cli.conform_causes").add_causes(given, result)
 
 

@@ -15,7 +15,8 @@ from typing import TextIO
 
 from refute.budget import parse_duration
 from refute.errors import UsageError
-from refute.verifiers.sql.conform_causes import Cause, find_causes
+from refute.verifiers.sql.conform_causes import find_causes
+from refute.verifiers.sql.conform_causes_made import Cause
 from refute.verifiers.sql.conform_run import ConformRun
 
 EVERY_S = 0.2  # between two changes of the line on a terminal

@@ -5,6 +5,7 @@ They come from `refute.verifiers.sql.conform_causes`; a run without that search 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from refute.report.visible import shortened, visible
@@ -28,7 +29,10 @@ def cause_lines(run: ConformRun) -> list[str]:
     causes = causes_of(run)
     lines = []
     if causes:
-        lines.append(f"{len(causes)} cause{'' if len(causes) == 1 else 's'}, most failures first:")
+        later = any(cause.follow == cause.count for cause in causes[1:])
+        last = ", those that may follow from earlier failures last" if later else ""
+        number = f"{len(causes)} cause{'' if len(causes) == 1 else 's'}"
+        lines.append(f"{number}, most failures first{last}:")
     for cause in causes[:SHOWN]:
         places = ", ".join(cause.places[:PLACES])
         more = " …" if cause.count > PLACES else ""
@@ -40,7 +44,22 @@ def cause_lines(run: ConformRun) -> list[str]:
             lines.append(f"       expected {visible(cause.expected)}, got {visible(cause.got)}")
     if len(causes) > SHOWN:
         lines.append(f"  … and {len(causes) - SHOWN} more causes, which the JSON has")
-    return lines + rest_lines(run)
+    return lines + _note_lines(causes[:SHOWN]) + rest_lines(run)
+
+
+def _note_lines(causes: Sequence[Any]) -> list[str]:
+    """Why nothing but the file says what is right, and for which causes."""
+    numbers: dict[str, list[int]] = {}
+    for cause in causes:
+        if cause.note:
+            numbers.setdefault(cause.note, []).append(cause.number)
+    return [f"  {_listed(of, len(causes))}: {note}" for note, of in numbers.items()]
+
+
+def _listed(numbers: Sequence[int], all_of_them: int) -> str:
+    if len(numbers) == all_of_them > 1:
+        return "all of them"
+    return f"cause{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
 
 
 def rest_lines(run: ConformRun) -> list[str]:
@@ -55,9 +74,12 @@ def rest_lines(run: ConformRun) -> list[str]:
 
 def told(cause: Any) -> str:
     """Its number of failures, and what that number rests on."""
-    if not cause.by_signature:
-        return _failures(cause.count)
-    return f"{_failures(cause.count)} ({cause.by_signature:,} of them by what they use)"
+    parts = [f"{cause.by_signature:,} of them by what they use"] if cause.by_signature else []
+    if cause.follow == cause.count:
+        parts.append("may follow from an earlier one")
+    elif cause.follow:
+        parts.append(f"{cause.follow:,} may follow from earlier ones")
+    return _failures(cause.count) + (f" ({'; '.join(parts)})" if parts else "")
 
 
 def cause_data(run: ConformRun) -> dict[str, Any] | None:
@@ -81,6 +103,8 @@ def cause_data(run: ConformRun) -> dict[str, Any] | None:
                 "got": cause.got,
                 "verified": cause.verified,
                 "oracle": "sqlite" if cause.oracle else "file",
+                "note": cause.note,
+                "follow": cause.follow,
             }
             for cause in causes_of(run)
         ],

@@ -94,14 +94,16 @@ def _causes(run: ConformRun) -> str:
     for cause in causes[:CAUSES]:
         places = ", ".join(cause.places[:8]) + (" …" if cause.count > 8 else "")
         sure = "it failed twice more by itself" if cause.verified else "not seen to fail by itself"
-        script = cause.script if len(cause.script) <= _SCRIPT else f"{cause.script[:_SCRIPT]}…"
+        sure += f"; {cause.note}" if cause.note else ""
+        script = cause.script or "\n".join(f"{sql};" for sql in cause.statements)
+        script = script if len(script) <= _SCRIPT else f"{script[:_SCRIPT]}…"
         whole = f"<pre>{_lines(script)}</pre>" if script else ""
         parts.append(
             f'<details{" open" if cause is causes[0] else ""}><summary><span class="n">'
             f"{cause.count:,}</span> {_shown(f'{cause.number}. {cause.title}')}</summary>"
             f'<p class="place">{_shown(told(cause))}: {_shown(places)}</p>{whole}'
             f"<p>expected {_shown(cause.expected)}, got {_shown(cause.got)}"
-            f' <span class="faint">({sure})</span></p></details>'
+            f' <span class="faint">({_shown(sure)})</span></p></details>'
         )
     if len(causes) > CAUSES:
         parts.append(f"<p>{len(causes) - CAUSES:,} more causes are in the JSON of the run only</p>")

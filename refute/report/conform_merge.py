@@ -90,14 +90,19 @@ def _causes(documents: Sequence[Any], parts: Sequence[Sequence[FileResult]]) -> 
         of.append(
             {entry["number"]: _joined(joined, module.Cause, entry) for entry in told["causes"]}
         )
-    whole.causes = sorted(joined.values(), key=lambda cause: (-cause.count, cause.title))
+    whole.causes = sorted(joined.values(), key=lambda c: (c.follow == c.count, -c.count, c.title))
     for number, cause in enumerate(whole.causes, 1):
         cause.number = number
-        cause.places.sort()
+        cause.places.sort(key=_place)
     for part, by_number in zip(parts, of, strict=True):
         for failure in (failure for file in part for failure in file.failures):
             failure.cause = by_number[failure.cause].number if failure.cause in by_number else 0
     return whole
+
+
+def _place(place: str) -> tuple[str, int]:
+    path, _, line = place.rpartition(":")
+    return path, int(line) if line.isdecimal() else 0
 
 
 def _joined(joined: dict[tuple[str, str], Any], kind: Any, entry: Mapping[str, Any]) -> Any:
@@ -109,6 +114,8 @@ def _joined(joined: dict[tuple[str, str], Any], kind: Any, entry: Mapping[str, A
     for name in ("count", "reduced", "by_signature", "files"):
         setattr(cause, name, getattr(cause, name) + entry[name])
     cause.located += entry.get("located", 0)  # documents of before have none
+    cause.follow += entry.get("follow", 0)
+    cause.note = cause.note or entry.get("note", "")
     cause.places += entry["places"]
     if entry["script"] and (not cause.script or len(entry["script"]) < len(cause.script)):
         for name in ("script", "expected", "got", "verified"):
@@ -184,7 +191,9 @@ def _problem(document: Any) -> str:
 
 def _is_cause(entry: Any) -> bool:
     numbers = [entry[name] for name in ("number", "count", "reduced", "by_signature", "files")]
+    numbers.append(entry.get("follow", 0))
     texts = [entry[name] for name in ("title", "kind", "script", "expected", "got", "oracle")]
+    texts.append(entry.get("note", ""))
     numbers.append(entry.get("located", 0))
     fits = all(type(number) is int for number in numbers) and type(entry["verified"]) is bool
     return fits and all(type(text) is str for text in [*texts, *entry["places"]])

@@ -84,6 +84,8 @@ CASES = [
     Case("sqlite-syntax", "I", "SELECT a FROM t WHERE d GLOB 'x*'",
          error("syntax error at or near GLOB", "42601"), [error("column d is gone", "42703")],
          engine="postgresql"),
+    Case("sqlite-syntax", "", "DROP TRIGGER IF EXISTS g", error("syntax error at or near g"),
+         [error("out of memory")]),
     Case("sqlite-syntax", "", "UPDATE t SET a = 1, A = 2", error("Multiple assignments to column"),
          [error("out of memory")]),
     Case("strict-types", "I", "SELECT a FROM t WHERE d + 1 > a",

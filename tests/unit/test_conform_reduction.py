@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from refute.fuzz.sql.hoisting import hoisted, with_values
 from refute.fuzz.sql.script_reduction import fewer_rows, in_rows, named, since_dropped
 from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sqllogictest.reader import QueryRecord
 from refute.verifiers.sql.conform_causes import Causes, find_causes
 from refute.verifiers.sql.conform_causes_shape import Shape, shape_of
 from refute.verifiers.sql.conform_causes_title import outcome, title_of
@@ -21,6 +24,7 @@ from refute.verifiers.sql.conform_causes_words import (
 )
 from refute.verifiers.sql.conform_file import Embedded, FileResult, Run, run_file
 from refute.verifiers.sql.conform_reduce import Reduced
+from refute.verifiers.sql.conform_reduce_plain import NOT_ALIKE, NOT_SQLITE, WithoutOracle
 from refute.verifiers.sql.conform_reduce_script import test_text as text_of
 from refute.verifiers.sql.conform_reduce_trial import Difference, Script, difference
 from refute.verifiers.sql.conform_run import Choice
@@ -184,6 +188,59 @@ def test_a_title_names_constructs_and_outcome() -> None:
     assert title_of(made, shape_of(made).words) == "LIMIT: too many rows"
 
 
+def test_a_title_tells_setup_and_message_in_one_line() -> None:
+    words = frozenset(("MIN()", "setup NULL", "setup NOT"))
+    assert title_of(reduced("SELECT 1", "0", "NULL"), words) == (
+        "MIN() (setup: NOT NULL, NULL): NULL instead of 0"
+    )
+    only = frozenset(("setup UPDATE",))
+    assert title_of(reduced("SELECT 1", "1", "1 1"), only) == "setup with UPDATE: too many rows"
+    said = 'ERROR:  column "x"\n does not exist\nLINE 1: SELECT "x"\n               ^'
+    error = Reduced(Script((), "SELECT"), Difference("error", said=said), True, True, 1)
+    assert title_of(error, frozenset()) == 'Error column "x" does not exist'
+    long = Difference("error", said="x" * 500)
+    assert len(title_of(dataclasses.replace(error, difference=long), frozenset())) < 130
+
+
+def test_a_title_says_what_the_file_says_where_nothing_else_does() -> None:
+    script = Script((), "SELECT")
+    values = Reduced(script, Difference("values"), False, True, 1)
+    assert title_of(values, frozenset(), ("1 line: true", "1 line: f")) == "f instead of true"
+    assert title_of(values, frozenset(), ("2 lines: a | b", "1 line: f")) == "Another result"
+    error = Reduced(script, Difference("error", said="no such thing"), False, True, 1)
+    said = title_of(error, frozenset(), ("an error matching (?i)none", "error X: no such thing"))
+    assert said == "Another error than expected: no such thing"
+    assert title_of(error, frozenset(), ("1 line: 1", "error X")) == "Error no such thing"
+
+
+class Lenient:
+    """SQLite without the constraints of its tables."""
+
+    def __init__(self) -> None:
+        self.start(0)
+
+    def start(self, hash_seed: int) -> None:
+        self.database = SQLite()
+
+    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
+        for sql in statements:
+            yield self.database.answer(sql.replace("PRIMARY KEY", ""))
+
+
+def test_where_something_before_ended_otherwise_sqlite_is_not_said_to_be_wrong() -> None:
+    before = [
+        "CREATE TABLE t(a INTEGER PRIMARY KEY)",
+        "INSERT INTO t VALUES(1)",
+        "INSERT INTO t VALUES(1)",
+    ]
+    sql = "SELECT count(*) FROM t"
+    for values, note in ((["1"], NOT_ALIKE), (["7"], NOT_SQLITE)):
+        record = QueryRecord(9, sql, (), "I", "nosort", "", values, -1, "")
+        engine: Any = Lenient()
+        found = WithoutOracle(engine, before, sql, record, lambda: False, 50).run()
+        assert found is not None and found.note == note
+
+
 def passes(text: str) -> bool:
     return not run_file(Run(Embedded(5.0), "sqlite"), "s.test", text.encode(), 0).failures
 
@@ -257,7 +314,7 @@ def test_an_expectation_that_is_not_sqlites_keeps_its_query(tmp_path: Path) -> N
     assert not value.oracle and value.verified
     assert value.statements == ("CREATE TABLE t(a)", "INSERT INTO t VALUES(1)", "SELECT a FROM t")
     assert (value.expected, value.got) == ("1 value: 2", "1 value: 1")
-    assert "not give what the file expects" in value.title
+    assert value.note.startswith("SQLite itself does not give what the file expects")
 
 
 def test_the_same_run_finds_the_same_causes(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from refute.cli.conform import run
 from refute.report.conform import document, file_lines, summary
 from refute.report.conform_annotations import annotations_text
+from refute.report.conform_causes import cause_lines
 from refute.report.conform_html import html_text
 from refute.report.conform_junit import junit_text
 from refute.verifiers.sql.conform_file import Failure, FileResult
@@ -44,7 +45,7 @@ def cause(number: int, count: int, **fields: Any) -> SimpleNamespace:
         number=number, title="wrong values with LEFT JOIN", kind="values", count=count,
         reduced=1, located=0, by_signature=count - 1, files=1, places=["a.test:1", "b.test:2"],
         script="statement ok\nCREATE TABLE t(a)\n", statements=("CREATE TABLE t(a)", "SELECT 5"),
-        expected="1 value: 5", got="no values", verified=True, oracle=True,
+        expected="1 value: 5", got="no values", verified=True, oracle=True, note="", follow=0,
     )  # fmt: skip
     for name, value in fields.items():
         setattr(made, name, value)
@@ -321,3 +322,25 @@ def test_all_documents_of_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert run(["a.test", *documents]) == 1  # earlier documents may be written over
     assert Page(Path("o.html").read_text()).data["failures"][0][5] == "SELECT 1"
     assert Path("o.txt").read_text().startswith("::error file=a.test,line=1")
+
+
+def test_why_a_cause_was_only_cut_down_and_what_may_follow_is_told_beside_it() -> None:
+    found = [
+        cause(1, 1, note="only the file says what is right"),
+        cause(2, 3, by_signature=0, follow=1),
+        cause(3, 5, follow=5, script="", statements=("SELECT <b>",)),
+    ]
+    run = of(FileResult("a.test"), causes=SimpleNamespace(causes=found, unknown=0, ended=""))
+    lines = cause_lines(run)
+    assert lines[0] == (
+        "3 causes, most failures first, those that may follow from earlier failures last:"
+    )
+    assert lines[-1] == "  cause 1: only the file says what is right"
+    heads = [line for line in lines if line.startswith(("  2.", "  3."))]
+    assert "3 failures (1 may follow from earlier ones), a" in heads[0]
+    assert "5 failures (4 of them by what they use; may follow from an earlier one)" in heads[1]
+    page = html_text(run)
+    assert "only the file says what is right" in page
+    assert "SELECT &lt;b&gt;;" in page, "what cannot stand in a file is shown all the same"
+    found[1].note = found[2].note = found[0].note
+    assert cause_lines(run)[-1].startswith("  all of them: ")

@@ -16,7 +16,7 @@ from refute.oracles.sqllogictest.extended.program import (
     Returns,
     Succeeds,
 )
-from refute.oracles.sqllogictest.extended.rs_rows import Modes, judge_query
+from refute.oracles.sqllogictest.extended.rs_rows import Modes, judge_query, lines_of
 from refute.oracles.sqllogictest.extended.substitution import NotSubstituted, substituted
 
 INF, NAN = float("inf"), float("nan")
@@ -186,6 +186,17 @@ def test_names_of_columns_count_where_the_file_has_them() -> None:
     assert named("?", "b")
     assert not named("a", "c")
     assert not named("b", "a")
+
+
+def test_a_boolean_is_shown_as_the_engine_writes_it() -> None:
+    query = Query(Place("f", 1), sql="X", types="B", expects=Returns(("x",)))
+    answer = rows((True,), (False,), types=["bool"])
+    for spelled, lines in ((False, ["t", "f"]), (True, ["true", "false"])):
+        modes = Modes(spelled=spelled)
+        assert lines_of(query, answer, modes) == lines
+        mismatch = judge_query(query, answer, modes)
+        assert mismatch is not None and mismatch.got == f"2 lines: {lines[0]} | {lines[1]}"
+        assert fits("1\nf", answer, spelled=spelled)
 
 
 def test_datafusion_rounds_and_numbers_the_lines_of_plans() -> None:

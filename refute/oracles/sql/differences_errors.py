@@ -41,7 +41,8 @@ _CODES = {
 }  # fmt: skip
 _OWN_WORDS = re.compile(
     r"\bGLOB\b|^\s*REPLACE\s+INTO\b|\bINSERT\s+OR\b|\bAUTOINCREMENT\b|\bWITHOUT\s+ROWID\b|"
-    r"^\s*PRAGMA\b|^\s*REINDEX\b|^\s*CREATE\s+(?:TEMP\w*\s+)?TRIGGER\b|\bINDEXED\s+BY\b|"
+    r"^\s*PRAGMA\b|^\s*REINDEX\b|^\s*(?:CREATE\s+(?:TEMP\w*\s+)?|DROP\s+)TRIGGER\b|"
+    r"\bINDEXED\s+BY\b|"
     r"\bNOT\s+INDEXED\b|==|\bIN\s*\(\s*\)|\bIN\s+(?![(\s])\w+|\bISNULL\b|\bNOTNULL\b",
     re.IGNORECASE,
 )

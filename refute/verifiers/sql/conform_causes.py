@@ -20,14 +20,14 @@ from typing import TypeVar
 
 from refute.errors import RefuteError
 from refute.verifiers.sql.conform_causes_groups import Group, Item, Likely, Signature, items_of
+from refute.verifiers.sql.conform_causes_made import Cause, cause_of, cause_of_words, rank
 from refute.verifiers.sql.conform_causes_parts import Part, Parts, shows
 from refute.verifiers.sql.conform_causes_shape import Shape, shape_of
-from refute.verifiers.sql.conform_causes_title import kind_of, title_of, told
 from refute.verifiers.sql.conform_causes_words import Words, words_of
 from refute.verifiers.sql.conform_file import Engine, EngineLost, FileResult
 from refute.verifiers.sql.conform_reduce import OVER, Interrupted, Reduced, Reduction
 from refute.verifiers.sql.conform_reduce_plain import WithoutOracle, failed_again
-from refute.verifiers.sql.conform_reduce_script import Case, Sources, test_text
+from refute.verifiers.sql.conform_reduce_script import Case, Sources
 from refute.verifiers.sql.conform_run import SQLITE, Choice
 
 QUIET = 10  # reductions in a row that bring no new cause end the search, and for each known cause
@@ -36,7 +36,6 @@ LOOKED = 200  # failures in a row that show known causes end it too
 LOOKED_MORE = 20
 AT_ONCE = 64  # failures whose parts are looked at together, in the order of files
 MOST = 400  # reductions of one run
-PLACES = 5
 WITHOUT_ORACLE = 300  # trials of a reduction that only leaves statements out
 FAR = 2  # reductions of one group that did not come again, after which it is left alone
 
@@ -45,38 +44,12 @@ Progress = Callable[[str], None]
 
 
 @dataclasses.dataclass
-class Cause:
-    """Failures that have one cause, as far as is known.
-
-    number: as `Failure.cause` has it, from 1. count: of its failures, `reduced` of them reduced to
-    this, `located` of them with a smallest wrong part that shows it, and `by_signature` of them put
-    here because they use the same constructs. places: of the first ones, path:line. script: the
-    smallest one that fails, as the text of a test file; "" where none was found. statements: those
-    of the script. expected, got: of its last statement. verified: whether the script failed twice
-    more on fresh databases. oracle: whether SQLite says what is expected there; else the file does.
-    """
-
-    number: int
-    title: str
-    kind: str
-    count: int = 0
-    reduced: int = 0
-    by_signature: int = 0
-    located: int = 0
-    files: int = 0
-    places: list[str] = dataclasses.field(default_factory=list)
-    script: str = ""
-    statements: tuple[str, ...] = ()
-    expected: str = ""
-    got: str = ""
-    verified: bool = False
-    oracle: bool = False
-
-
-@dataclasses.dataclass
 class Causes:
-    """All causes, most failures first. unknown: failures that none was found for. ended: why the
-    search ended before it had seen enough; "" when it had."""
+    """All causes, most failures first; last those whose failures all may follow from earlier ones.
+
+    unknown: failures that none was found for. ended: why the search ended before it had seen
+    enough; "" when it had.
+    """
 
     causes: list[Cause] = dataclasses.field(default_factory=list)
     unknown: int = 0
@@ -322,11 +295,11 @@ class _Search:
                 said.setdefault(signature[:2], []).extend(rest)
             else:
                 self.found.unknown += len(rest)
-        groups.sort(key=lambda g: -g.count)
+        groups.sort(key=rank)
         for number, group in enumerate(groups, 1):
-            self.found.causes.append(_cause(number, group))
+            self.found.causes.append(cause_of(number, group))
         for number, items in enumerate(filter(None, said.values()), len(groups) + 1):
-            self.found.causes.append(_said(number, items))
+            self.found.causes.append(cause_of_words(number, items))
         return self.found
 
 
@@ -349,51 +322,3 @@ def _in_turn(clusters: Sequence[Sequence[Item]]) -> Iterator[Item]:
 def _size(reduced: Reduced) -> tuple[int, str]:
     text = "\n".join(reduced.script.statements)
     return len(text), text
-
-
-def _cause(number: int, group: Group) -> Cause:
-    items = [*group.items, *group.located, *group.assigned]
-    for item in items:
-        item.failure.cause = number
-    best = group.best
-    expected, got = told(best.difference)
-    if not best.oracle:
-        expected, got = group.item.failure.expected, group.item.failure.got
-    items.sort(key=lambda i: (i.file.path, i.failure.line))
-    return Cause(
-        number=number,
-        title=title_of(best, group.shape.words),
-        kind=kind_of(best.difference),
-        count=len(items),
-        reduced=len(group.items),
-        located=len(group.located),
-        by_signature=len(group.assigned),
-        files=len({item.file.path for item in items}),
-        places=[item.place for item in items[:PLACES]],
-        script=test_text(best, group.item.place),
-        statements=best.script.statements,
-        expected=expected,
-        got=got,
-        verified=group.verified,
-        oracle=best.oracle,
-    )
-
-
-def _said(number: int, items: list[Item]) -> Cause:
-    """Errors of the same words, none of which was reduced: that is all that is known of them."""
-    for item in items:
-        item.failure.cause = number
-    items.sort(key=lambda i: (i.file.path, i.failure.line))
-    first = items[0].failure
-    words = frozenset.intersection(*(item.signature[3] for item in items))
-    return Cause(
-        number=number,
-        title=f"{', '.join([*sorted(words)[:PLACES], 'not reduced'])}: {first.got}",
-        kind=first.kind,
-        count=len(items),
-        by_signature=len(items),
-        files=len({item.file.path for item in items}),
-        places=[item.place for item in items[:PLACES]],
-        expected=first.expected,
-        got=first.got,
-    )

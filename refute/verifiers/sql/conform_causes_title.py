@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from refute.verifiers.sql.conform_causes_words import Words
@@ -9,21 +10,50 @@ from refute.verifiers.sql.conform_reduce import SLOW, Reduced
 from refute.verifiers.sql.conform_reduce_trial import Difference
 
 _SHOWN = 8  # values
+_MESSAGE = 120  # characters of an error in a title
+_PLACE = re.compile(r"\s*\n\s*LINE \d+:.*", re.DOTALL)  # PostgreSQL and DuckDB quote the statement
+_SETUP = "setup "
+_ONE = re.compile(r"1 (?:line|value): (.*)", re.DOTALL)
 _LAST = ("WHERE", "subquery", "join", "text", "float", "NULL", "IS NULL")
 
 
-def title_of(reduced: Reduced, words: Words) -> str:
-    """One line such as "LEFT JOIN, NULL: rows are missing"."""
-    found = reduced.difference
-    said = _said(found)
+def title_of(reduced: Reduced, words: Words, failed: tuple[str, str] = ("", "")) -> str:
+    """One line such as "LEFT JOIN, NULL: rows are missing".
+
+    failed: what was expected and what came, as the failure says it; it tells more than the script
+    where nothing but the file says what is right.
+    """
+    said = _short(_said(reduced.difference), _MESSAGE)
     if not reduced.oracle:
-        said = f"{said}; {reduced.note}"
-    uses = ", ".join(sorted(words, key=_order))
-    return f"{uses}: {said}" if uses else said[:1].upper() + said[1:]
+        said = _told_by_file(reduced.difference, said, *failed)
+    uses = _uses(words)
+    if uses or " instead of " in said:  # which begins with a value
+        return f"{uses}: {said}" if uses else said
+    return said[:1].upper() + said[1:]
 
 
-def _order(word: str) -> tuple[bool, bool, str]:
-    return word.startswith("setup "), word in _LAST, word
+def _uses(words: Words) -> str:
+    """The constructs of the statement, then in parentheses those of what goes before it."""
+    plain = sorted((w for w in words if not w.startswith(_SETUP)), key=_order)
+    before = sorted(w.removeprefix(_SETUP) for w in words if w.startswith(_SETUP))
+    after = ", ".join("NOT NULL" if word == "NOT" else word for word in before)
+    if not plain:
+        return f"setup with {after}" if after else ""
+    return ", ".join(plain) + (f" (setup: {after})" if after else "")
+
+
+def _order(word: str) -> tuple[bool, str]:
+    return word in _LAST, word
+
+
+def _told_by_file(found: Difference, said: str, expected: str, got: str) -> str:
+    """How the answer is wrong by what the failure says."""
+    if found.kind == "error" and expected.startswith(("an error ", "the error ")):
+        return said.replace("error ", "another error than expected: ", 1)
+    values = [_ONE.match(text) for text in (got, expected)]
+    if said == "another result" and all(values):
+        return " instead of ".join(_short(value[1]) for value in values if value is not None)
+    return said
 
 
 def _said(found: Difference) -> str:
@@ -31,16 +61,22 @@ def _said(found: Difference) -> str:
         case "values":
             return _values(found)
         case "error":
-            return f"error {found.said or found.message}"
+            return f"error {_message(found)}"
         case "no error":
             return f"no error where SQLite says {found.said!r}" if found.said else "no error"
         case "crash":
-            return f"the engine fails with {found.said or found.message}"
+            return f"the engine fails with {_message(found)}"
         case "lost":
             return f"the engine {found.said}"
         case "no rows":
             return "no result set"
     return found.said or found.kind
+
+
+def _message(found: Difference) -> str:
+    """What the engine says, on one line, without the statement that it quotes."""
+    said = _PLACE.sub("", found.said or found.message).removeprefix("ERROR:")
+    return " ".join(said.split())
 
 
 def outcome(found: Difference) -> str:
@@ -79,8 +115,8 @@ def _pair(found: Difference) -> tuple[str, str]:
     return next((a, b) for a, b in pairs if a != b)
 
 
-def _short(value: str) -> str:
-    return value if len(value) <= 30 else f"{value[:29]}…"
+def _short(value: str, most: int = 30) -> str:
+    return value if len(value) <= most else f"{value[: most - 1]}…"
 
 
 def kind_of(found: Difference) -> str:

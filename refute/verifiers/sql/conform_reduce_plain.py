@@ -1,8 +1,8 @@
 """What is done where SQLite is no oracle, and what is done once more in fresh workers.
 
-Where SQLite itself does not give what the file expects, or the file is in another dialect, nothing
-says what another query should give. So statements are left out and nothing else, and the engine
-must give the very answer that it gave.
+Where SQLite itself does not give what the file expects, or what went before ended otherwise there,
+or the file is in another dialect, nothing says what another query should give. So statements are
+left out and nothing else, and the engine must give the very answer that it gave.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from refute.fuzz.sql.script_reduction import named
+from refute.oracles.sql.sqlite import SQLite
 from refute.verifiers.sql.conform_file import READS_ONLY, Engine, EngineLost
 from refute.verifiers.sql.conform_reduce import OVER, Interrupted, Reduced, Stop
 from refute.verifiers.sql.conform_reduce_trial import (
+    STEPS,
     Runnable,
     Trials,
     begin_again,
@@ -21,8 +23,9 @@ from refute.verifiers.sql.conform_reduce_trial import (
     unexpected,
 )
 
-NOT_SQLITE = "SQLite itself does not give what the file expects"
-NOT_ASKED = "only statements were left out, as for all files that are not in SQLite's dialect"
+NOT_SQLITE = "SQLite itself does not give what the file expects, so only statements were left out"
+NOT_ALIKE = "only statements were left out, since nothing smaller could be compared with SQLite"
+NOT_ASKED = "only statements were left out, as in all files that are not in SQLite's dialect"
 
 
 def failed_again(engine: Engine, reduced: Reduced) -> bool:
@@ -102,8 +105,20 @@ class WithoutOracle:
     def _made(self, setup: Sequence[str], seen: list[Any]) -> Reduced:
         verified = self._same(setup, seen)
         script, found = unexpected((*setup, self._sql), self._record, seen, self._kind)
-        note = NOT_SQLITE if self._record is not None else NOT_ASKED
-        return Reduced(script, found, False, verified, 0, seen=seen, note=note)
+        return Reduced(script, found, False, verified, 0, seen=seen, note=self._note())
+
+    def _note(self) -> str:
+        """Why there is no oracle."""
+        if self._record is None:
+            return NOT_ASKED
+        database = SQLite(STEPS)
+        try:
+            for sql in self._before:
+                database.answer(sql)
+            right = passes(self._record, database.answer(self._sql))
+        finally:
+            database.close()
+        return NOT_ALIKE if right else NOT_SQLITE
 
     def _same(self, setup: Sequence[str], seen: list[Any]) -> bool:
         answer = self._answer(setup)

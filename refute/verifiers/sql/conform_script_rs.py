@@ -48,7 +48,11 @@ class RsRun(ScriptRun):
 
     def __init__(self, run: Run, program: Program, hash_seed: int) -> None:
         super().__init__(run, program, hash_seed)
-        self.modes = Modes(strict=run.rules.strict, as_datafusion=run.name == "datafusion")
+        self.modes = Modes(
+            strict=run.rules.strict,
+            as_datafusion=run.name == "datafusion",
+            spelled=run.name in ("datafusion", "duckdb"),
+        )
         self.substitutes = False
         self._shell = Shell()
         # On one connection statements can be sent many at once, as in `conform_file`.

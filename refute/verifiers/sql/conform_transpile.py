@@ -43,6 +43,11 @@ class Transpiling:
         return self._engine.can
 
     @property
+    def version(self) -> str:
+        """What the engine says it is."""
+        return str(getattr(self._engine, "version", ""))
+
+    @property
     def cpu_s(self) -> float:
         """CPU seconds of the engine's workers, where it has some."""
         return float(getattr(self._engine, "cpu_s", 0.0))

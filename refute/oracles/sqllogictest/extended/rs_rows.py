@@ -40,13 +40,15 @@ class Modes(NamedTuple):
     """How results are compared: sort, by value or by row, whether types are checked.
 
     as_datafusion: whether numbers are rounded to 12 digits after the point, and the lines of a plan
-    are rows of their own with numbers before them, as in DataFusion's own runner.
+    are rows of their own with numbers before them, as in DataFusion's own runner. spelled: whether
+    the engine writes `true` where others write `t`; that only matters for what is shown.
     """
 
     sort: str = "nosort"
     by_value: bool = False
     strict: bool = False
     as_datafusion: bool = False
+    spelled: bool = False
 
 
 def judge_query(query: Query, answer: Sequence[Any], modes: Modes) -> Mismatch | None:
@@ -64,7 +66,7 @@ def judge_query(query: Query, answer: Sequence[Any], modes: Modes) -> Mismatch |
     sort = query.sort or modes.sort
     first: Result | None = None
     own = kinds_of_rows(answer, kinds)
-    for rows in written(answer[2], kinds):
+    for rows in written(answer[2], kinds, modes.spelled):
         result = _laid_out(rows, own, sort, modes.by_value)
         result = _expanded(result) if modes.as_datafusion else result
         if _fits(wanted, result, modes.as_datafusion):
@@ -77,7 +79,7 @@ def judge_query(query: Query, answer: Sequence[Any], modes: Modes) -> Mismatch |
 def lines_of(query: Query, answer: Sequence[Any], modes: Modes) -> list[str]:
     """The lines that a file would have for this result, in the first notation."""
     kinds = kinds_of(query, answer)
-    rows = next(iter(written(answer[2], kinds)))
+    rows = next(iter(written(answer[2], kinds, modes.spelled)))
     own = kinds_of_rows(answer, kinds)
     result = _laid_out(rows, own, query.sort or modes.sort, modes.by_value)
     result = _expanded(result) if modes.as_datafusion else result

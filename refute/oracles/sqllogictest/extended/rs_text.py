@@ -37,9 +37,12 @@ def texts_of(answer: Sequence[Any]) -> list[list[str]]:
     return next(written(answer[2], kinds))
 
 
-def written(rows: Sequence[Sequence[Any]], kinds: Kinds) -> Iterator[list[list[str]]]:
-    """The rows as texts, in one notation after the other."""
+def written(
+    rows: Sequence[Sequence[Any]], kinds: Kinds, spelled: bool = False
+) -> Iterator[list[list[str]]]:
+    """The rows as texts, in one notation after the other; `true` before `t` if `spelled`."""
     truths: Sequence[tuple[str, str]] = _BOOLEANS if "boolean" in kinds else _BOOLEANS[:1]
+    truths = sorted(truths, key=lambda pair: pair != ("true", "false")) if spelled else truths
     found = {type(value) for row in rows for value in row}
     reals = _REALS if float in found else _REALS[:1]
     blobs = _BLOBS if bytes in found else _BLOBS[:1]
