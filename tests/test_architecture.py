@@ -60,8 +60,13 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports_of(path: Path) -> Iterator[str]:
+@cache
+def imports_of(path: Path) -> tuple[str, ...]:
     """Absolute names imported anywhere in the module, typing-only imports left out."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     names = {name_of(p) for p in MODULES}
     stack: list[ast.AST] = [tree_of(path)]
     while stack:

@@ -263,6 +263,7 @@ def run_files(
     most = max_failures or float("inf")
     with contextlib.ExitStack() as stack:
         kept, options = None, {}
+        notes: list[str] = []
         if resume is not None:
             module = importlib.import_module("refute.verifiers.sql.conform_resume")
             kept = stack.enter_context(module.opened(choice, resume, resume_name))
@@ -277,12 +278,11 @@ def run_files(
                 result.kept, result.kept_records = kept.number, kept.records
             if tasks and not result.stopped:
                 helped, notes = _assisted(choice, tasks, here=executor is None)
-                result.notes = [*result.notes, *notes]
                 _run_tasks(helped, tasks, jobs, executor, results.take, progress)
         except KeyboardInterrupt:
             result.interrupted = True
         finally:
-            result.notes = [] if kept is None else kept.notes
+            result.notes = notes if kept is None else [*kept.notes, *notes]
             results.release_all()
     result.wall_s = time.monotonic() - started
     return result
