@@ -175,6 +175,10 @@ def test_values_of_drivers_become_plain_ones(value: object, expected: object) ->
     assert type(plain(value)) is type(expected)
 
 
+def test_an_integer_may_have_more_digits_than_python_writes() -> None:
+    assert plain(-(10**5000)) == "-1" + 5000 * "0"
+
+
 def test_what_has_no_plain_form_is_unfit() -> None:
     for value in (object(), [object()], {1: 1j}):
         with pytest.raises(Unfit, match="a value of type builtins"):

@@ -40,7 +40,9 @@ def plain(value: Any) -> Any:
     """The value as a plain one. Raises Unfit."""
     kind = type(value)
     if kind is int:
-        return value if value in INTEGERS else str(value)
+        if value in INTEGERS:
+            return value
+        return f"{decimal.Decimal(value):f}"  # which has no limit of digits, as `str` has
     if kind in SIMPLE:
         return value
     convert = _FORMS.get(kind)
