@@ -3,9 +3,10 @@
 Engines are those of tests/cases/sqllogictest/planted.py, files are parts of SQLite's corpus (named
 on the command line) and files that refute's own generator writes in the same format. Printed are
 for each class the records that fail, the causes that come out and the seconds; then, with all
-classes at once, for each cause the class that most of its failures show, and the failures that do
-not show it. Run with `python benchmarks/bench_causes.py [CORPUS_DIRECTORY]`; bars: every class is
-caught, no cause has failures of two classes, and causes are about as many as classes.
+classes at once, for each cause the class that its script shows alone, and its failures that
+this class alone does not make fail: most of them show two classes. Run with
+`python benchmarks/bench_causes.py [CORPUS_DIRECTORY]`; bars: every class is caught, no cause has
+failures of two classes, and causes are about as many as classes.
 """
 
 from __future__ import annotations
@@ -228,7 +229,8 @@ def judged(bug: str, results: list[FileResult]) -> Causes:
         f" {causes.reductions} reductions, {cpu:.1f} CPU s here, {wall:.0f} s {causes.ended}"
     )
     for cause in causes.causes:
-        print(f"    {cause.count:5} ({cause.reduced} reduced) {cause.title}")
+        how = f"{cause.reduced} reduced, {cause.located} located, {cause.by_signature} guessed"
+        print(f"    {cause.count:5} ({how}) {cause.title}")
         print(f"          {'; '.join(cause.statements)}")
     sys.stdout.flush()
     return causes
@@ -237,7 +239,7 @@ def judged(bug: str, results: list[FileResult]) -> Causes:
 def purity(
     results: list[FileResult], causes: Causes, classes: dict[str, set[tuple[str, int]]]
 ) -> None:
-    """For each cause of all classes at once, the class of most of its failures."""
+    """For each cause of all classes at once, the class that its script shows alone."""
     of: dict[int, list[set[str]]] = {}
     for file in results:
         for failure in file.failures:
@@ -248,7 +250,9 @@ def purity(
     for cause in causes.causes:
         own = of.get(cause.number, [])
         counted = Counter(itertools.chain.from_iterable(own))
-        best, number = counted.most_common(1)[0] if counted else ("none alone", 0)
+        fails = [bug for bug in planted.BUGS if differs(bug, cause.statements)]
+        best = max(fails, key=lambda bug: counted[bug], default="none alone")
+        number = counted[best]
         others = sum(bool(shown) and best not in shown for shown in own)
         fragments[best] += 1
         wrong, total = wrong + others, total + cause.count
@@ -259,6 +263,14 @@ def purity(
     print(f"causes for each class: median {statistics.median(fragments.values())}")
     print(f"    {dict(fragments)}")
     print(f"{wrong} of {total} failures stand in a cause of another class")
+
+
+def differs(bug: str, statements: Sequence[str]) -> bool:
+    """Whether a script's last answer is another one with one class than with none."""
+    engine, plain = InProcess(bug), InProcess(bug)
+    engine.start(0)
+    plain.connection = planted.Connection(())
+    return list(engine.answers(statements))[-1] != list(plain.answers(statements))[-1]
 
 
 if __name__ == "__main__":
