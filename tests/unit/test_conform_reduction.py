@@ -84,6 +84,10 @@ def test_words_of_a_setup_are_what_is_more_than_plain_tables() -> None:
             ("out of range: 128\nLINE 1: SELECT", "SELECT 1"),
             ("out of range: 300\nhint", "SELECT 1"),
         ),
+        (
+            ("No field named __expr_3. Valid fields are a, b.", "DELETE FROM t WHERE a = 1"),
+            ("No field named __expr_12. Valid fields are a, b.", "DELETE FROM t WHERE b = 1"),
+        ),
     ],
 )
 def test_errors_are_one_but_for_names_and_values(

@@ -40,6 +40,7 @@ _NAMING = "AS ON FROM BY WHEN THEN SET INTO TABLE CHECK"
 _NO_FUNCTIONS = frozenset(_NAMING.split())
 
 _FEW = 6  # tokens of a run, from which on each length is tried
+_NEXT = re.compile(r"(?<=[a-z0-9_'\"])[.!] +(?=[A-Z])")  # between sentences
 _DIGITS = 30  # of a number that are looked at
 
 Words = frozenset[str]
@@ -178,14 +179,20 @@ _IN_MESSAGE = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\d+(?:\.\d+)?|[A-Za-z_][\w
 
 
 def normal_message(message: str, statements: Sequence[str]) -> str:
-    """An error's first line, with names and values of these statements left out."""
-    first = next((line for line in message.splitlines() if line.strip()), "")[:300]
+    """An error's first sentence, with names and values of these statements left out.
+
+    What comes after it is advice: the columns that there are, names that are alike.
+    """
+    line = next((line for line in message.splitlines() if line.strip()), "")[:300]
+    first = _NEXT.split(line, maxsplit=1)[0]
     names = _names(tuple(statements))
 
     def plain(match: re.Match[str]) -> str:
         text = match[0]
         if text[0].isdigit():
             return "N"
+        if text.startswith("__"):  # a name that the engine made up
+            return re.sub(r"\d+", "N", text)
         bare = text.strip("'\"`")
         if text[0] in "'\"`":
             if bare.upper() in _KNOWN or bare.upper() in _SYNTAX:
