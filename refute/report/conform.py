@@ -73,7 +73,9 @@ def file_lines(file: FileResult, most: int = SHOWN) -> list[str]:
     if file.error:
         lines.append(f"error: {visible(file.error)}")
     if file.lost:
-        lines.append(f"{visible(file.path)}: {visible(file.lost)}; {file.not_run} records not run")
+        number = f"{file.not_run} record{'' if file.not_run == 1 else 's'} not run"
+        where = "" if file.lost.startswith(f"{file.path}:") else f"{visible(file.path)}: "
+        lines.append(f"{where}{visible(file.lost)}; {number}")
     if file.unmet:
         lines.append(f"{visible(file.path)}: skipped from {visible(file.unmet)}")
     if file.unstable:

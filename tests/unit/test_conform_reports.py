@@ -344,3 +344,15 @@ def test_why_a_cause_was_only_cut_down_and_what_may_follow_is_told_beside_it() -
     assert "SELECT &lt;b&gt;;" in page, "what cannot stand in a file is shown all the same"
     found[1].note = found[2].note = found[0].note
     assert cause_lines(run)[-1].startswith("  all of them: ")
+
+
+def test_a_file_that_was_not_run_to_its_end_is_named_once() -> None:
+    lost = [
+        line
+        for why in ("the engine is gone", "a.test:7: minidb has no second connection")
+        for line in file_lines(FileResult("a.test", lost=why, not_run=1), 5)
+    ]
+    assert lost == [
+        "a.test: the engine is gone; 1 record not run",
+        "a.test:7: minidb has no second connection; 1 record not run",
+    ]

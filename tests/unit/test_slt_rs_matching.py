@@ -188,6 +188,16 @@ def test_names_of_columns_count_where_the_file_has_them() -> None:
     assert not named("b", "a")
 
 
+def test_white_space_that_a_pattern_has_not_is_shown() -> None:
+    answer = ["error", "E", "no field.\nValid fields are a"]
+    mismatch = judge_error(Fails(pattern="no field. Valid"), answer)
+    assert mismatch is not None and mismatch.got.endswith(
+        "(with other white space: 'no field.\\nValid fields are a')"
+    )
+    other = judge_error(Fails(pattern="no table"), answer)
+    assert other is not None and "white space" not in other.got
+
+
 def test_a_boolean_is_shown_as_the_engine_writes_it() -> None:
     query = Query(Place("f", 1), sql="X", types="B", expects=Returns(("x",)))
     answer = rows((True,), (False,), types=["bool"])

@@ -51,7 +51,11 @@ def judge_error(fails: Fails, answer: Sequence[Any]) -> Mismatch | None:
     ):
         return None
     told = f"SQLSTATE {state or 'unknown'}, " if fails.state else ""
-    return Mismatch(error_wanted(fails), f"{told}{said(answer)}", "error")
+    got = f"{told}{said(answer)}"
+    plain = " ".join(message.split())
+    if not fails.state and any(_worded(fails, w) for w in wordings(answer[1], plain, state)):
+        got += f" (with other white space: {message!r})"  # which is not seen in one line
+    return Mismatch(error_wanted(fails), got, "error")
 
 
 def wordings(kind: str, message: str, state: str) -> list[str]:
