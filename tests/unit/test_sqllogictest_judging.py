@@ -8,7 +8,8 @@ import pytest
 
 from refute.oracles.sqllogictest.expect import KINDS, SLOW, Labels, judge, observe_skipped
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord, read
-from refute.oracles.sqllogictest.render import Value, digest, texts
+from refute.oracles.sqllogictest.render import Value, digest, joined, texts, whole
+from refute.verifiers.sql.conform_file import Embedded, Run, run_file
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,28 @@ from refute.oracles.sqllogictest.render import Value, digest, texts
 def test_values_are_shown_as_the_c_runner_shows_them(kind: str, value: Value, text: str) -> None:
     assert texts(kind, [[value]], "nosort") == [text]
     assert texts(kind + "I", [[value, 1]], "nosort") == [text, "1"]
+
+
+def test_digits_may_be_more_than_python_reads() -> None:
+    long = 5000 * "9"
+    assert joined("III", [[long, f"-{long}", 5000 * "0" + "7"]], "nosort") == "-1\n0\n7"
+    assert [whole(text) for text in ("-12", b"+3", "000", "٣")] == [-12, 3, 0, 3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query I\nSELECT 1\n----\n{} values hashing to d41d8cd98f00b204e9800998ecf8427e\n",
+        "control sortmode nosort\n\nstatement count {}\nSELECT 1\n",
+        "control sortmode nosort\n\nhash-threshold {}\n\nstatement count 5\nSELECT 1\n",
+        "# name: a/f.test\n# group: [a]\n\nhash-threshold {}\n\nquery I\nSELECT 1\n----\n2\n",
+        "# group: [a]\n\nrequire vector_size {}\n\nquery I\nSELECT 1\n----\n2\n",
+    ],
+)
+def test_numbers_of_files_may_be_of_any_length(text: str) -> None:
+    run = Run(Embedded(5.0), "sqlite", dialect="auto")
+    result = run_file(run, "f.test", text.format(5000 * "9").encode(), 0)
+    assert (len(result.failures) == 1 or result.unmet) and not result.error
 
 
 def test_sorting_is_by_text() -> None:

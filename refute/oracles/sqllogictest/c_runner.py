@@ -17,6 +17,7 @@ import re
 from typing import NamedTuple
 
 from refute.oracles.sql.sqlite_c import CSQLite
+from refute.oracles.sqllogictest.render import whole
 
 _SPACE = b" \t\n\v\f\r"
 _LONGEST = 199  # bytes of a token
@@ -303,7 +304,7 @@ def _c_string(text: bytes) -> bytes:
 def _as_int(text: bytes) -> int:
     """As `atoi` of a C library with 64-bit `long`."""
     match = _NUMBER.match(text)
-    number = max(-(2**63), min(2**63 - 1, int(match[1]))) if match else 0
+    number = max(-(2**63), min(2**63 - 1, whole(match[1]))) if match else 0
     return (number + 2**31) % 2**32 - 2**31
 
 

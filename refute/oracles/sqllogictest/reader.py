@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from refute.errors import UnreadableInput
+from refute.oracles.sqllogictest.render import whole
 
 TYPES = "TIR"
 SORTS = ("nosort", "rowsort", "valuesort")
@@ -214,7 +215,7 @@ class _Reader:
             body, values = body[:at], body[at + 1 :]
             match = _HASHED.fullmatch(values[0]) if len(values) == 1 else None
             if match:
-                values, number, digest = None, int(match[1]), match[2]
+                values, number, digest = None, whole(match[1]), match[2]
             elif final or len(values) == 1:
                 self._check_listed(line, types, values, final)
         elif final and self.expecting:

@@ -84,6 +84,16 @@ def _column(kind: str, values: Iterable[Value]) -> list[str]:
     return list(map(known.__getitem__, values))
 
 
+def whole(digits: str | bytes) -> int:
+    """The number of some digits with or without a sign; of more than 20, one beyond 64 bits.
+
+    Python itself refuses texts of more than 4,300 digits, and an engine may answer with such.
+    """
+    text = digits if isinstance(digits, str) else digits.decode("ascii")
+    number = int(text.lstrip("+-").lstrip("0")[:20] or "0")
+    return -number if text.startswith("-") else number
+
+
 def _integer(value: Value) -> str:
     """As `%d` shows the value's `sqlite3_column_int`."""
     if value is None:
@@ -94,7 +104,7 @@ def _integer(value: Value) -> str:
         number = value
     else:
         match = _INTEGER.match(_bytes(value))
-        number = int(match[1]) if match else 0
+        number = whole(match[1]) if match else 0
     number = max(_LOW, min(_HIGH, number)) & 0xFFFFFFFF
     return str(number - 2**32 if number >= 2**31 else number)
 

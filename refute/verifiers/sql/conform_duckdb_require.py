@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from refute.oracles.sqllogictest.render import whole
+
 VECTOR_SIZE = 2048
 _PLATFORM = {
     "windows": sys.platform == "win32",
@@ -82,7 +84,7 @@ def _measured(name: str, words: Sequence[str], ask: Ask) -> str:
         return "" if have >= _bytes(words[1]) else f"there are {have:,} bytes"
     if not words[1].isdecimal():
         raise Malformed(f"require {name} takes a number, not {words[1]!r}")
-    wanted = int(words[1])
+    wanted = whole(words[1])
     if name == "block_size":
         size = _setting("default_block_size", ask)
         return "" if size == str(wanted) else f"it is {size or 'unknown'}"

@@ -31,6 +31,7 @@ from refute.oracles.sqllogictest.extended.program import (
     Sleep,
 )
 from refute.oracles.sqllogictest.reader import refuse
+from refute.oracles.sqllogictest.render import whole
 
 MODES = ("skip", "unskip", "output_hash", "output_result", "no_output", "debug")
 INTEGER = re.compile(r"[+-]?\d{1,18}")
@@ -115,7 +116,7 @@ class Directives:
         self.most("hash-threshold", words, 1, 1)
         if not words[0].isdecimal():
             self.refuse("hash-threshold takes a number of values")
-        return HashThreshold(place, int(words[0]))
+        return HashThreshold(place, whole(words[0]))
 
     def _halt(self, place: Place, words: list[str]) -> Node:
         self.most("halt", words, 0)
@@ -239,7 +240,7 @@ class Directives:
         self.most("sleep", words, 2, 2)
         if not words[0].isdecimal() or words[1] not in _UNITS:
             self.refuse("sleep takes a number and a unit", *_UNITS)
-        return Sleep(place, int(words[0]) * _UNITS[words[1]])
+        return Sleep(place, whole(words[0]) * _UNITS[words[1]])
 
     def _unzip(self, place: Place, words: list[str]) -> Node:
         self.most("unzip", words, 2, 1)

@@ -10,6 +10,7 @@ import re
 from refute.errors import UnreadableInput
 from refute.oracles.sqllogictest.extended.program import Place
 from refute.oracles.sqllogictest.reader import refuse
+from refute.oracles.sqllogictest.render import whole
 
 RULE = "----"
 _DURATION = re.compile(r"(\d+)\s*([A-Za-z]+)")
@@ -47,7 +48,7 @@ def seconds_of(text: str) -> float | None:
         return None
     if any(unit not in _SECONDS for _, unit in found):
         return None
-    return sum(int(number) * _SECONDS[unit] for number, unit in found)
+    return sum(whole(number) * _SECONDS[unit] for number, unit in found)
 
 
 class Lines:

@@ -34,6 +34,7 @@ from refute.oracles.sqllogictest.extended.program import (
     System,
 )
 from refute.oracles.sqllogictest.reader import SORTS, Conditions
+from refute.oracles.sqllogictest.render import whole
 
 DIRECTIVES = (
     *("statement", "query", "let", "system", "skipif", "onlyif", "connection", "control"),
@@ -211,7 +212,7 @@ class _Reader:
             case ["halt"]:
                 return Halt(place)
             case ["hash-threshold", number] if number.isdecimal():
-                return HashThreshold(place, int(number))
+                return HashThreshold(place, whole(number))
             case _:
                 raise self.lines.error(f"{' '.join(words)!r} is not understood")
 
@@ -225,7 +226,7 @@ class _Reader:
             case ["ok", *rest]:
                 expects, retry = Succeeds(), self._retry(rest)
             case ["count", number, *rest] if number.isdecimal():
-                expects, retry = Succeeds(int(number)), self._retry(rest)
+                expects, retry = Succeeds(whole(number)), self._retry(rest)
             case ["error", *rest]:
                 expects, retry = self._error(rest)
             case _:
@@ -345,8 +346,8 @@ class _Reader:
         match words:
             case []:
                 return None
-            case ["retry", number, "backoff", duration] if number.isdecimal() and int(number):
-                return Retry(int(number), self._seconds(duration))
+            case ["retry", number, "backoff", duration] if number.isdecimal() and whole(number):
+                return Retry(whole(number), self._seconds(duration))
             case _:
                 possible = "retry N backoff DURATION"
                 raise self.lines.error(f"{' '.join(words)!r} is not understood", possible)
