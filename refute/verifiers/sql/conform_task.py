@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from refute.errors import RefuteError
 from refute.verifiers.sql.conform_chosen import Chosen
 from refute.verifiers.sql.conform_engine import Engine
 from refute.verifiers.sql.conform_file import FileResult, Run, run_file
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 STDIN = "-"  # a path that stands for standard input
 ENVIRONMENT = "$"  # before a variable's name among what a file read; alone: what may be anything
 LARGEST = 64 * 2**20  # bytes of one file
+SAID = 500  # characters of an unforeseen exception that are told
 
 Stop = Callable[[], bool]
 Ran = Callable[[int], None]
@@ -80,7 +82,12 @@ def run_content(
         excuses=choice.excuses(),
     )
     name = "<stdin>" if task.path == STDIN else task.path
-    result = run_file(run, name, data, choice.confirm)
+    try:
+        result = run_file(run, name, data, choice.confirm)
+    except RefuteError:
+        raise
+    except Exception as error:  # of refute itself: what the other files gave must not be lost
+        result = FileResult(name, lost=f"a bug of refute: {type(error).__name__}: {error}"[:SAID])
     result.version = getattr(engine, "version", "")
     return Done(result, digest_of(data) if task.named else "")
 
