@@ -6,22 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from refute.verifiers.sql import conform_task
-from refute.verifiers.sql.conform_file import FileResult, Run
+from refute.verifiers.sql.conform_file import FileResult, Run, run_file
 from refute.verifiers.sql.conform_run import Choice, run_files
 
 
 def test_an_unforeseen_exception_costs_its_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    honest = conform_task.run_file
-
     def defective(run: Run, path: str, data: bytes, confirm: int) -> FileResult:
         if path.endswith("b.test"):
             raise IndexError("a planted defect")
-        return honest(run, path, data, confirm)
+        return run_file(run, path, data, confirm)
 
-    monkeypatch.setattr(conform_task, "run_file", defective)
+    monkeypatch.setattr("refute.verifiers.sql.conform_task.run_file", defective)
     paths = [str(tmp_path / name) for name in ("a.test", "b.test", "c.test")]
     for path in paths:
         Path(path).write_text("query I\nSELECT 1\n----\n1\n")
