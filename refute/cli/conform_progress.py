@@ -106,7 +106,7 @@ def bytes_a_record(sizes: Mapping[str, int]) -> float:
             begin = file.read(SAMPLE)
     except (OSError, ValueError):
         return 0.0
-    return len(begin) / max(begin.count(b"\n\n"), 1)
+    return len(begin) / max(begin.count(b"\n\n") + begin.count(b"\n\r\n"), 1)
 
 
 def _duration(seconds: float) -> str:

@@ -57,6 +57,9 @@ def test_time_left_in_a_single_file_is_by_what_its_records_may_have(tmp_path: Pa
     sizes = {str(path): 100 * len(GOOD), "gone.test": 5}
     assert bytes_a_record(sizes) == len(GOOD)
     assert (bytes_a_record({"gone.test": 5}), bytes_a_record({})) == (0.0, 0.0)
+    windows = tmp_path / "windows.test"
+    windows.write_bytes(GOOD.replace("\n", "\r\n").encode() * 100)
+    assert bytes_a_record({str(windows): 1}) == len(GOOD) + GOOD.count("\n")
     clock, stream = Clock(), Terminal()
     progress = Progress(stream, {"a": 100 * len(GOOD)}, a_record=len(GOOD), clock=clock)
     clock.now += 10.0
