@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from refute.claim import Statement, check_reference, is_command
+from refute.claim import REFERENCE, Statement, is_command
 from refute.errors import IllegalClaim
 
 KIND = "conforms"
@@ -27,16 +27,22 @@ def Conforms(
     over the paths of the tree (as `covers`). name: the engine's for skipif and onlyif, by default
     its module's. timeout_s: wall seconds that a statement may take.
     """
-    reference = check_reference(engine, "engine")
+    if type(engine) is not str or is_command(engine) or not REFERENCE.match(engine):
+        raise IllegalClaim(
+            f"Conforms: engine {engine!r} is not a function of the tree",
+            thing="engine",
+            value=engine,
+            possible=("module:function",),
+            next_step="name a function without arguments that returns a DB-API connection; "
+            "other kinds of engine are for the command `refute conform --engine`",
+        )
     globs = _globs(files)
-    if is_command(reference):
-        _refuse("an engine is module:function, not a command", engine)
     if type(name) is not str or not timeout_s > 0:
         _refuse("name is a text and timeout_s a positive number", (name, timeout_s))
     return Statement(
         kind=KIND,
         text=f"{engine} passes every record of {', '.join(globs)}",
-        subject=reference,
+        subject=engine,
         params={
             "spec_files": globs,
             "name": (name or engine.partition(":")[0].partition(".")[0]).lower(),
