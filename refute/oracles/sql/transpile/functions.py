@@ -214,7 +214,7 @@ class Functions(Conditions):
         if left.kind == NULL:
             return left._replace(affinity="")
         test = self.compared(exp.EQ, left, right)
-        if type(test) is exp.EQ:
+        if type(test) is exp.EQ and left.kind == right.kind:  # PostgreSQL's has the wider type
             made: Node = exp.Nullif(this=test.this, expression=test.expression)
         else:
             made = exp.Case(
