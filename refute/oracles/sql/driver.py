@@ -41,14 +41,20 @@ _BaseException, _getattr, _setattr, _isinstance = BaseException, getattr, setatt
 _NO_ROWS = (str, bytes, bytearray, Mapping, Set)  # fall apart into letters, keys, or any order
 
 
+def function_of(factory: str) -> Any:
+    """What "module:function" names, its module imported. Raises whatever that raises."""
+    module, _, name = factory.partition(":")
+    made: Any = _import(module)
+    for part in name.split("."):
+        made = _getattr(made, part)
+    return made
+
+
 class Session:
     """One connection of the engine that `factory`, "module:function", makes."""
 
     def __init__(self, factory: str) -> None:
-        module, _, name = factory.partition(":")
-        made: Any = _import(module)
-        for part in name.split("."):
-            made = _getattr(made, part)
+        made = function_of(factory)
         self._make = made
         self._connection: Any = made()
         commit_each(self._connection)

@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from refute.oracles.sql.driver import function_of
 from refute.oracles.sql.engines.session import Session
 
 MESSAGE = 20_000  # characters of an error's message: files expect what stands late in long ones
@@ -58,11 +59,7 @@ class Texts(Session):
     """
 
     def __init__(self, factory: str) -> None:
-        module, _, name = factory.partition(":")
-        made: Any = _import(module)
-        for part in name.split("."):
-            made = getattr(made, part)
-        self._make = made
+        self._make = function_of(factory)
         self._duckdb: Any = None
         with contextlib.suppress(ImportError):
             self._duckdb = _import("duckdb")

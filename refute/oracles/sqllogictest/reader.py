@@ -91,18 +91,23 @@ def refuse(path: str, line: int, problem: str, *possible: str, next_step: str = 
     )
 
 
-def _text(data: bytes, path: str) -> str:
-    """The file's text with `\\n` line ends, and lines of white space only made empty."""
+def decoded(data: bytes, path: str) -> str:
+    """The file's text. Raises UnreadableInput for what is no UTF-8 text, with the line."""
     zero = data.find(b"\0")
     if zero >= 0:
         line = data.count(b"\n", 0, zero) + 1
         refuse(path, line, "a zero byte: this is not a text file", next_step="give a text file")
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         refuse(path, line, "this is not UTF-8 text", next_step="convert the file to UTF-8")
         raise
+
+
+def _text(data: bytes, path: str) -> str:
+    """The file's text with `\\n` line ends, and lines of white space only made empty."""
+    text = decoded(data, path)
     if "\r" in text:
         text = text.replace("\r\n", "\n").removesuffix("\r")
     return _BLANK.sub("", text)

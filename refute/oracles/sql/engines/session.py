@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
-from refute.oracles.sql.driver import PAUSE_S, commit_each, done, failed
+from refute.oracles.sql.driver import PAUSE_S, commit_each, done, failed, function_of
 from refute.oracles.sql.engines.values import INTEGERS, SIMPLE, Unfit, plain
 
 PART = 50_000  # values of one result in one message
@@ -214,10 +214,7 @@ class Made(Session):
     """
 
     def __init__(self, factory: str) -> None:
-        module, _, name = factory.partition(":")
-        made: Any = _import(module)
-        for part in name.split("."):
-            made = _getattr(made, part)
+        made = function_of(factory)
         self._make = made
         self._directory = ""
         named, needed = _database_parameter(made)

@@ -36,7 +36,7 @@ from refute.oracles.sqllogictest.extended.program import (
     Statement,
     Succeeds,
 )
-from refute.oracles.sqllogictest.reader import Conditions, refuse
+from refute.oracles.sqllogictest.reader import Conditions, decoded, refuse
 
 NAME = "duckdb"
 RULE = "----"
@@ -105,17 +105,7 @@ def _tags_of_name(path: str) -> Iterator[tuple[str, ...]]:
 
 
 def _lines(data: bytes, path: str) -> list[str]:
-    zero = data.find(b"\0")
-    if zero >= 0:
-        line = data.count(b"\n", 0, zero) + 1
-        refuse(path, line, "a zero byte: this is not a text file", next_step="give a text file")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        refuse(path, line, "this is not UTF-8 text", next_step="convert the file to UTF-8")
-        raise
-    return text.replace("\r", "").split("\n")
+    return decoded(data, path).replace("\r", "").split("\n")
 
 
 class _Reader(Directives):

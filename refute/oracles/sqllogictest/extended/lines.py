@@ -9,7 +9,7 @@ import re
 
 from refute.errors import UnreadableInput
 from refute.oracles.sqllogictest.extended.program import Place
-from refute.oracles.sqllogictest.reader import refuse
+from refute.oracles.sqllogictest.reader import decoded
 from refute.oracles.sqllogictest.render import whole
 
 RULE = "----"
@@ -28,17 +28,7 @@ _SECONDS = {name: seconds for seconds, names in _UNITS.items() for name in names
 
 def text_of(data: bytes, path: str) -> str:
     """The file's text with `\\n` line ends. Raises UnreadableInput for what is no UTF-8 text."""
-    zero = data.find(b"\0")
-    if zero >= 0:
-        line = data.count(b"\n", 0, zero) + 1
-        refuse(path, line, "a zero byte: this is not a text file", next_step="give a text file")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        refuse(path, line, "this is not UTF-8 text", next_step="convert the file to UTF-8")
-        raise
-    return text.replace("\r\n", "\n") if "\r" in text else text
+    return decoded(data, path).replace("\r\n", "\n")
 
 
 def seconds_of(text: str) -> float | None:
