@@ -8,6 +8,7 @@ is given up. An engine that dies once and not again is unstable, which is told.
 
 from __future__ import annotations
 
+import abc
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -54,7 +55,7 @@ class Step(NamedTuple):
     sql: str = ""
 
 
-class Lossy:
+class Lossy(abc.ABC):
     """An engine that can be lost at any statement. name: for messages. timeout_s: for a statement.
 
     A kind of engine says how a process is opened, asked, told and closed.
@@ -74,21 +75,21 @@ class Lossy:
         self._done: list[Step] = []
         self._shares = False
 
+    @abc.abstractmethod
     def open(self) -> None:
         """Close what is open, and begin with an empty database. Raises EngineLost, UsageError."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def ask(self, statements: Sequence[str], connection: str, timeout_s: float) -> list[Any] | str:
         """The answers to the first statements, at least one; or how the engine was lost."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def tell(self, method: str, *args: str) -> str:
         """`share`, `reconnect` or `renew`; how the engine was lost over it, else empty."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def close(self) -> None:
         """End its process."""
-        raise NotImplementedError
 
     def start(self, hash_seed: int) -> None:
         """Begin with an empty database in a fresh process. Raises EngineLost or UsageError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 from typing import Any
 
@@ -18,9 +19,9 @@ class EndingSession(Session):
         self._watch = Watch(self.end)
         super().__init__()
 
+    @abc.abstractmethod
     def end(self, connection: Any) -> None:
         """Have the engine end the statement that it is running; called from another thread."""
-        raise NotImplementedError
 
     def settle(self, connection: Any) -> None:
         """Called after a statement was ended, in case that comes late and hits the next one."""

@@ -8,6 +8,7 @@ that is too large for one message is `["part", …]`, and the parent asks for th
 
 from __future__ import annotations
 
+import abc
 import base64
 import contextlib
 import importlib
@@ -35,7 +36,7 @@ class Gone(Exception):
     """The engine is of no use any more: the statement that it was asked ends the session."""
 
 
-class Session:
+class Session(abc.ABC):
     """Connections by name to one database; "" is the default one, which is always open.
 
     A kind of engine overrides `connected`, and what of the rest is its own.
@@ -51,9 +52,9 @@ class Session:
         self._step = 0
         self.reconnect("")
 
+    @abc.abstractmethod
     def connected(self) -> Any:
         """A new connection to `self.database`; "" is the database that one has unasked."""
-        raise NotImplementedError
 
     def fetched(self, connection: Any, statement: str) -> list[Any]:
         """The answer to one statement; its rows as sequences, its values as the driver gives them.
@@ -74,7 +75,7 @@ class Session:
         """What it can, and the version that it says it is."""
         return {"can": list(self.can), "version": str(self.version)}
 
-    def share(self) -> None:
+    def share(self) -> None:  # noqa: B027 - a hook that most need not have
         """Have the default connection use a database that others can be opened to.
 
         Called before any statement.

@@ -6,6 +6,8 @@ in the other engine: a number is smaller than every text, so the answer is known
 
 from __future__ import annotations
 
+import abc
+
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node
@@ -58,9 +60,9 @@ class Conditions(Values):
         typed = self.numeric(self.value(node, scope))
         return exp.NEQ(this=paren(typed.node), expression=integer(0))
 
+    @abc.abstractmethod
     def pattern(self, node: Node, scope: Scope) -> Node:
         """LIKE and GLOB."""
-        raise NotImplementedError
 
     def _unknown(self) -> Node:
         return cast(exp.Null(), self.target.boolean) if self.target.boolean else exp.Null()

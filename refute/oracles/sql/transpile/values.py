@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -42,19 +43,19 @@ _BITS = (exp.BitwiseAnd, exp.BitwiseOr)
 _LARGEST = 2**63
 
 
-class Values:
+class Values(abc.ABC):
     """Rewrites expressions. The parts that need queries or functions are the subclasses'."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
 
+    @abc.abstractmethod
     def query(self, node: Node, scope: Scope | None) -> tuple[Node, list[Column]]:
         """A query and its result columns."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def function(self, node: Node, scope: Scope) -> Typed:
         """A column, function, or anything else that is no operator."""
-        raise NotImplementedError
 
     # Values
 
@@ -283,13 +284,13 @@ class Values:
 
     # Conditions: those that compare and combine are the subclass's
 
+    @abc.abstractmethod
     def truth(self, node: Node, scope: Scope) -> Node:
         """The expression where a condition is wanted. Raises Inexpressible and Unresolved."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def compared(self, kind: type[Node], left: Typed, right: Typed) -> Node:
         """A comparison, after SQLite's conversions."""
-        raise NotImplementedError
 
 
 def _folded(node: Node, left: Typed, right: Typed) -> int | None:

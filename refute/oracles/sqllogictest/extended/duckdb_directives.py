@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import re
 from collections.abc import Callable
 
@@ -55,7 +56,7 @@ class OpenLoop:
         return Each(self.place, self.name, self.values, tuple(self.body), self.parallel)
 
 
-class Directives:
+class Directives(abc.ABC):
     """A file that is read, line by line. at: index of the line; depth: of files that include it."""
 
     def __init__(self, path: str, lines: list[str], root: str, depth: int) -> None:
@@ -90,9 +91,9 @@ class Directives:
             "continue": self._continue,
         }
 
+    @abc.abstractmethod
     def add(self, node: Node) -> None:
         """Put a node where it belongs."""
-        raise NotImplementedError
 
     def refuse(self, problem: str, *possible: str) -> None:
         """Raise UnreadableInput for the line that is read."""
