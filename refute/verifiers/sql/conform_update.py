@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from refute.errors import UnreadableInput
@@ -88,7 +88,7 @@ class _Update:
         failures = dict(self._eligible())
         if failures:
             self._rewrite(failures)
-            self._verify()
+            keep_what_passes(self._text, self._keys, self._done.left, self._wrong)
         self._done.lines = sorted(self._keys)
         self._done.data = self._text.data() if self._keys else self._done.before
         return self._done
@@ -147,20 +147,8 @@ class _Update:
             found[record.line] = threshold
         return found
 
-    def _verify(self) -> None:
-        """Run the new text; what was rewritten and does not pass is taken back."""
-        for seed in range(ROUNDS):
-            if not self._keys:
-                return
-            wrong = self._unlike() or self._failing(seed)
-            if not wrong:
-                return
-            for line, why in wrong.items():
-                self._text.undo([self._keys.pop(line)])
-                self._done.left[line] = why
-        for line in list(self._keys):
-            self._text.undo([self._keys.pop(line)])
-            self._done.left[line] = "what was rewritten does not pass each time"
+    def _wrong(self, seed: int) -> dict[int, str]:
+        return self._unlike() or self._failing(seed)
 
     def _unlike(self) -> dict[int, str]:
         """Records that the new text does not have as it should."""
@@ -223,3 +211,26 @@ def _sets_threshold(record: ControlRecord, name: str) -> bool:
     """Whether a record sets the hash threshold for the engine of this name."""
     lets = not any((kind == "skipif") == (who == name) for kind, who in record.conditions)
     return lets and record.name == "hash-threshold"
+
+
+def keep_what_passes(
+    text: Text,
+    keys: dict[int, int],
+    left: dict[int, str],
+    wrong: Callable[[int], Mapping[int, str]],
+) -> None:
+    """Run the new text; what was rewritten and does not pass is taken back.
+
+    keys: line of a record → key of its replacement, kept up. left: line → why it is left alone, is
+    added to. wrong: runs the text with a seed, and says which of these lines do not pass, and why.
+    """
+    for seed in range(ROUNDS):
+        found = wrong(seed) if keys else {}
+        if not found:
+            return
+        for line, why in found.items():
+            text.undo([keys.pop(line)])
+            left[line] = why
+    for line in list(keys):
+        text.undo([keys.pop(line)])
+        left[line] = "what was rewritten does not pass each time"

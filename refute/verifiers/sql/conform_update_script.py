@@ -26,7 +26,7 @@ from refute.oracles.sqllogictest.extended.program import (
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_file import Failure, FileResult, Run
 from refute.verifiers.sql.conform_script import ScriptRun, records_of, runner_of
-from refute.verifiers.sql.conform_update import REFUSED, ROUNDS, Updated
+from refute.verifiers.sql.conform_update import REFUSED, Updated, keep_what_passes
 from refute.verifiers.sql.conform_update_text import CannotSay, Text
 
 _MORE = ("$", "<slt:", "<REGEX>", "<!REGEX>", "<FILE>", " values hashing to ")
@@ -59,7 +59,9 @@ class _Update:
             given, _ = self._played(self._program, 2)
             for line, failure in failures.items():
                 self._rewrite(line, failure, given.get(line))
-            self._verify()
+            keep_what_passes(
+                self._text, self._keys, self._done.left, lambda seed: self._wrong(3 + seed)
+            )
         self._done.lines = sorted(self._keys)
         self._done.data = self._text.data() if self._keys else self._done.before
         return self._done
@@ -138,21 +140,6 @@ class _Update:
         if any(word in text for text in lines for word in _MORE):
             raise CannotSay("a value would be read as something else")
         return lines
-
-    def _verify(self) -> None:
-        """Run the new text; what was rewritten and does not pass is taken back."""
-        for seed in range(ROUNDS):
-            if not self._keys:
-                return
-            wrong = self._wrong(3 + seed)
-            if not wrong:
-                return
-            for line, why in wrong.items():
-                self._text.undo([self._keys.pop(line)])
-                self._done.left[line] = why
-        for line in list(self._keys):
-            self._text.undo([self._keys.pop(line)])
-            self._done.left[line] = "what was rewritten does not pass each time"
 
     def _wrong(self, seed: int) -> dict[int, str]:
         """Rewritten records that the new text does not have as it should, or that fail with it."""
