@@ -19,9 +19,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from refute.fuzz.sql.features import OF_TABLES, PROBES
 from refute.fuzz.sql.queries import cases
@@ -36,6 +35,7 @@ from refute.verifiers.sql.conform_run import Choice
 TREE = Path(__file__).resolve().parents[1] / "tests" / "cases" / "sqllogictest"
 sys.path.insert(0, str(TREE))
 import planted  # noqa: E402
+from in_process import InProcess  # noqa: E402
 
 PARTS = {  # folders of the corpus, and how many of the first records of one file are taken
     "random/expr": 500,
@@ -74,41 +74,9 @@ def main() -> int:
     return int(missed > 0)
 
 
-class InProcess:
-    """A planted engine in this process, which only says what fails; causes are found in workers."""
-
-    unstable = ""
-    can: frozenset[str] = frozenset()
-
-    def __init__(self, name: str) -> None:
-        self.make = getattr(planted, name)
-
-    def start(self, hash_seed: int) -> None:
-        """Begin with an empty database."""
-        self.connection = self.make()
-
-    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """One answer for each statement."""
-        return map(self.answer, statements)
-
-    def answer(self, sql: str) -> Sequence[Any]:
-        """The answer to one statement, in the driver's form."""
-        cursor = self.connection.cursor()
-        try:
-            cursor.execute(sql)
-            if cursor.description is None:
-                return ["done"]
-            return ["rows", [c[0] for c in cursor.description], list(map(list, cursor.fetchall()))]
-        except planted.sqlite3.Error as error:
-            return ["error", type(error).__name__, str(error)]
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
 def run_here(bug: str, paths: list[str]) -> list[FileResult]:
     """What fails on one planted engine."""
-    run = Run(InProcess(bug), "sqlite")
+    run = Run(InProcess(getattr(planted, bug)), "sqlite")
     return [run_file(run, path, Path(path).read_bytes(), 0) for path in paths]
 
 
@@ -267,7 +235,7 @@ def purity(
 
 def differs(bug: str, statements: Sequence[str]) -> bool:
     """Whether a script's last answer is another one with one class than with none."""
-    engine, plain = InProcess(bug), InProcess(bug)
+    engine, plain = InProcess(getattr(planted, bug)), InProcess(getattr(planted, bug))
     engine.start(0)
     plain.connection = planted.Connection(())
     return list(engine.answers(statements))[-1] != list(plain.answers(statements))[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -61,52 +61,27 @@ SHOWN = {
 }
 
 
-def planted() -> ModuleType:
-    path = Path(__file__).parents[1] / "cases" / "sqllogictest" / "planted.py"
-    spec = importlib.util.spec_from_file_location("planted_engines", path)
+def loaded(name: str) -> ModuleType:
+    path = Path(__file__).parents[1] / "cases" / "sqllogictest" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_of_cases", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-ENGINES = planted()
+ENGINES = loaded("planted")
 
 
-class InProcess:
-    """A planted engine in this process: a worker would cost more than all the rest."""
-
-    unstable = ""
-    can: frozenset[str] = frozenset()
-
-    def __init__(self, name: str) -> None:
-        self.make = getattr(ENGINES, name)
-
-    def start(self, hash_seed: int) -> None:
-        self.connection = self.make()
-
-    def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
-        return map(self.answer, statements)
-
-    def answer(self, sql: str) -> Sequence[Any]:
-        cursor = self.connection.cursor()
-        try:
-            cursor.execute(sql)
-            if cursor.description is None:
-                return ["done"]
-            return ["rows", [c[0] for c in cursor.description], list(map(list, cursor.fetchall()))]
-        except ENGINES.sqlite3.Error as error:
-            return ["error", type(error).__name__, str(error)]
-
-    def close(self) -> None:
-        return None
+def in_process(bug: str) -> Any:
+    return loaded("in_process").InProcess(getattr(ENGINES, bug))
 
 
 class Planted(Choice):
     """The choice of an engine in this process."""
 
     def open(self) -> Any:
-        return InProcess(self.engine)
+        return in_process(self.engine)
 
 
 def file_of(statements: Sequence[str]) -> str:
@@ -153,8 +128,8 @@ def test_a_class_is_one_cause_whose_script_fails_on_it_alone(bug: str, tmp_path:
     assert len(cause.statements) <= 6, cause.statements
     script = cause.script.encode()
     assert run_file(Run(Embedded(5.0), "sqlite"), "s.test", script, 0).failures == []
-    again = run_file(Run(InProcess(bug), "sqlite"), "s.test", script, 0)
+    again = run_file(Run(in_process(bug), "sqlite"), "s.test", script, 0)
     assert [f.kind for f in again.failures] == [cause.kind]
     for other in ("limit_off_by_one", "division_as_float"):
         if other != bug:  # nothing is left in it that another class would make fail
-            assert run_file(Run(InProcess(other), "sqlite"), "s.test", script, 0).failures == []
+            assert run_file(Run(in_process(other), "sqlite"), "s.test", script, 0).failures == []
