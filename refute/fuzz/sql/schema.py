@@ -113,9 +113,14 @@ class Schema:
 
     tables: tuple[Table, ...]
 
-    def statements(self) -> list[str]:
+    def trees(self) -> Iterator[Node]:
         """CREATE TABLE and INSERT statements, in order."""
-        return [write(tree) for table in self.tables for tree in _statements(table)]
+        for table in self.tables:
+            yield from _statements(table)
+
+    def statements(self) -> list[str]:
+        """The same as text."""
+        return [write(tree) for tree in self.trees()]
 
 
 @dataclasses.dataclass(frozen=True)
