@@ -22,8 +22,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from refute.fuzz.sql.cases import cases
 from refute.fuzz.sql.features import OF_TABLES, PROBES
-from refute.fuzz.sql.queries import cases
 from refute.fuzz.sql.schema import Shape
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sqllogictest.render import texts

@@ -19,7 +19,7 @@ from pathlib import Path
 from refute.budget import Budget
 from refute.check import check
 from refute.claim import Claim, claim
-from refute.fuzz.sql.queries import cases
+from refute.fuzz.sql.cases import cases
 from refute.fuzz.sql.reduction import simpler
 from refute.fuzz.sql.schema import Shape
 from refute.oracles.sql.compare import compare

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from refute.fuzz.sql.queries import cases, featured
+from refute.fuzz.sql.cases import cases, featured
 from refute.fuzz.sql.schema import Shape
 from refute.oracles.sql.compare import compare
 from refute.oracles.sql.driver import Session

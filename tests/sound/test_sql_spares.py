@@ -10,7 +10,7 @@ import pytest
 from refute.budget import Budget
 from refute.check import check
 from refute.claim import Verdict, claim
-from refute.fuzz.sql.queries import cases, featured
+from refute.fuzz.sql.cases import cases, featured
 from refute.fuzz.sql.schema import Shape
 from refute.oracles.sql.compare import compare
 from refute.oracles.sql.sqlite import SQLite

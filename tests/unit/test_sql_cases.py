@@ -13,6 +13,7 @@ import pytest
 
 from refute import plain
 from refute.errors import IllegalClaim
+from refute.fuzz.sql.cases import cases, featured
 from refute.fuzz.sql.features import (
     OF_TABLES,
     PROBE_SETUP,
@@ -22,7 +23,6 @@ from refute.fuzz.sql.features import (
     speaks_of,
     supported,
 )
-from refute.fuzz.sql.queries import cases, featured
 from refute.fuzz.sql.reduction import simpler, size
 from refute.fuzz.sql.schema import Shape, make_schema
 from refute.fuzz.sql.text import read, write
@@ -41,7 +41,7 @@ def test_a_seed_gives_the_same_cases_under_every_hash_seed() -> None:
     code = (
         "import itertools\n"
         "from refute import plain\n"
-        "from refute.fuzz.sql.queries import cases, featured\n"
+        "from refute.fuzz.sql.cases import cases, featured\n"
         "from refute.fuzz.sql.schema import Shape\n"
         "from refute.specs.sql import FEATURES\n"
         "shape = Shape(frozenset(FEATURES), 3, 8)\n"

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from refute.budget import Budget, derive_seed
 from refute.claim import Claim, Verdict, is_command
 from refute.evidence import Finding, Scope
+from refute.fuzz.sql.cases import cases, featured
 from refute.fuzz.sql.features import PROBE_SETUP, PROBES, TABLE_PROBES, speaks_of, supported
-from refute.fuzz.sql.queries import cases, featured
 from refute.fuzz.sql.reduction import simpler
 from refute.fuzz.sql.schema import Shape
 from refute.oracles.sql.sqlite import VERSION
