@@ -20,20 +20,19 @@ from refute.budget import Budget
 from refute.claim import Claim
 from refute.fuzz.sql.features import features_of
 from refute.oracles.sql.compare import STEPS, compare, overflow_is_open
+from refute.oracles.sql.said import said
 from refute.oracles.sql.sqlite import SQLite
 from refute.plain import Plain
 from refute.replay import Step
 from refute.sandbox import Outcome
 from refute.site import Site
-from refute.verifiers.pair import WorkerPair, shown
+from refute.verifiers.pair import WorkerPair
 from refute.verifiers.playing import Judgement
 from refute.verifiers.sql.conform_worker import ended
 from refute.verifiers.sql.differential_session import EngineSession
 
 ROWS, REFUSED, CRASHED, ACCEPTED = "rows", "refused", "crash", "accepted"
 KINDS = (ROWS, REFUSED, CRASHED, ACCEPTED)
-SHOWN_ROWS = 12
-SHOWN_TEXT, SHOWN_BYTES = 60, 30
 TOO_LARGE = "is too large"  # what the driver says of a result that it could not carry
 CONSTRAINT = "sqlite3.IntegrityError"
 
@@ -218,34 +217,3 @@ class QueryPlayer(WorkerPair):
             asked=1,
             slow=slow,
         )
-
-
-def said(answer: Answer) -> str:
-    """An answer in the driver's form, for people."""
-    match answer[0]:
-        case "rows":
-            rows = [f"({', '.join(map(_value, row))})" for row in answer[2][:SHOWN_ROWS]]
-            more = len(answer[2]) - len(rows)
-            return (", ".join(rows) if rows else "no rows") + (f" and {more} more" if more else "")
-        case "done":
-            return "done, without rows"
-        case "error":
-            return f"the error {answer[2]!r}"
-        case "crash":
-            return f"{answer[1]}, which is no DB-API error: {answer[2]}"
-        case "lost":
-            return str(answer[1])
-    return f"an answer that is none: {answer[1]}"
-
-
-def _value(value: Plain) -> str:
-    """A value as SQL writes it, cut to one line."""
-    match value:
-        case None:
-            return "NULL"
-        case str():
-            text = value if len(value) <= SHOWN_TEXT else f"{value[:SHOWN_TEXT]}…"
-            return "'" + text.replace("'", "''") + "'"
-        case bytes():
-            return f"X'{value[:SHOWN_BYTES].hex()}{'…' if len(value) > SHOWN_BYTES else ''}'"
-    return shown(value)

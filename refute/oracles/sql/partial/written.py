@@ -1,0 +1,29 @@
+"""Statements as text in SQLite's dialect, and whether they only read."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from refute.fuzz.sql.text import Node, write
+
+_READS = (exp.Query, exp.Values)
+
+
+def text_of(tree: Node) -> str:
+    """The statement in SQLite's dialect. A text that nobody could read is a Command, as it came."""
+    if type(tree) is exp.Command and not tree.args.get("expression"):
+        return str(tree.args["this"])
+    return write(tree)
+
+
+def asked(tree: Node, dialect: str) -> Node | str:
+    """What to ask an engine of the dialect: of SQLite's the text, so that it is written once."""
+    return text_of(tree) if dialect == "sqlite" else tree
+
+
+def writes(tree: Node) -> bool:
+    """Whether the statement may change the database."""
+    if isinstance(tree, _READS):
+        return False
+    words = text_of(tree).split(None, 1)
+    return not words or words[0].upper() not in ("SELECT", "VALUES", "EXPLAIN")
