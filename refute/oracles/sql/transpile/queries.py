@@ -368,3 +368,18 @@ def _renamed(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
     if not names:
         return list(columns)
     return [c._replace(name=n.lower()) for c, n in zip(columns, names, strict=True)]
+
+
+def name_apart(query: Node) -> None:
+    """Give the result columns, whose names are not compared, different names."""
+    if isinstance(query, exp.Subquery):
+        name_apart(query.this)
+    elif isinstance(query, exp.SetOperation):
+        name_apart(query.this)
+        name_apart(query.expression)
+    elif isinstance(query, exp.Select):
+        outputs = [
+            exp.Alias(this=output.unalias(), alias=named(f"c{place}"))
+            for place, output in enumerate(query.expressions, 1)
+        ]
+        query.set("expressions", outputs)

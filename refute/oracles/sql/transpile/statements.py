@@ -25,7 +25,7 @@ from refute.oracles.sql.transpile.kinds import (
     affinity,
     number_of,
 )
-from refute.oracles.sql.transpile.queries import Look, Queries
+from refute.oracles.sql.transpile.queries import Look, Queries, name_apart
 from refute.oracles.sql.transpile.scopes import Scope, Source
 from refute.oracles.sql.transpile.targets import Target
 from refute.oracles.sql.transpile.writer import named
@@ -43,13 +43,19 @@ class Statements:
         self._look = look
         self._index_of = index_of
 
-    def rewritten(self, node: Node) -> Node:
-        """The statement for the engine. Raises Inexpressible and Unresolved."""
+    def rewritten(self, node: Node) -> tuple[Node, list[Column]]:
+        """The statement for the engine, and a query's result columns.
+
+        Raises Inexpressible and Unresolved.
+        """
         if isinstance(node, exp.Query | exp.Values):
-            made = self.queries.query(node, None)[0]
+            made, columns = self.queries.query(node, None)
             if self.target.unique_names:
-                _name_apart(made)
-            return made
+                name_apart(made)
+            return made, columns
+        return self._change(node), []
+
+    def _change(self, node: Node) -> Node:
         if isinstance(node, exp.Create):
             return self._create(node)
         if isinstance(node, exp.Insert):
@@ -366,21 +372,6 @@ class Statements:
         where = node.args.get("where")
         if where is not None:
             made.set("where", exp.Where(this=self.queries.truth(where.this, scope)))
-
-
-def _name_apart(query: Node) -> None:
-    """Give the result columns, whose names are not compared, different names."""
-    if isinstance(query, exp.Subquery):
-        _name_apart(query.this)
-    elif isinstance(query, exp.SetOperation):
-        _name_apart(query.this)
-        _name_apart(query.expression)
-    elif isinstance(query, exp.Select):
-        outputs = [
-            exp.Alias(this=output.unalias(), alias=named(f"c{place}"))
-            for place, output in enumerate(query.expressions, 1)
-        ]
-        query.set("expressions", outputs)
 
 
 def is_rowid(node: exp.ColumnDef) -> bool:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from refute.fuzz.sql.text import Node, look
+from refute.fuzz.sql.text import Node, look, write
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.transpile.kinds import (
     Column,
@@ -45,10 +45,11 @@ _TRIGGER = re.compile(
 
 class Translation(NamedTuple):
     """What the engine is asked: texts, several where the record has several statements; or none,
-    and the construct for which there is no way to say it."""
+    and the construct for which there is no way to say it. kinds: of a query's result columns."""
 
     texts: tuple[str, ...]
     construct: str = ""
+    kinds: tuple[str, ...] = ()
 
 
 class Translator:
@@ -78,6 +79,17 @@ class Translator:
             texts += made.texts
         return Translation(tuple(texts))
 
+    def translate_tree(self, tree: Node, sql: str = "") -> Translation:
+        """One statement for the engine, from its tree, which stays as it is.
+
+        sql: the tree's text, where the caller has it; only what changes something needs one.
+        """
+        if self.target.verbatim:
+            return Translation((sql or write(tree),))
+        if isinstance(tree, exp.Query):
+            return self._made("", tree)
+        return self._changed(sql or write(tree), tree)
+
     def refused(self, sql: str, construct: str) -> None:
         """The engine says that it cannot do what a statement changes, which SQLite has done."""
         word = _WORD.match(sql)
@@ -89,9 +101,11 @@ class Translator:
         word = _WORD.match(sql)
         reads = word is not None and word[1].upper() in _READS
         tree = self._read(sql)
+        return self._made(sql, tree) if reads else self._changed(sql, tree)
+
+    def _changed(self, sql: str, tree: Node | None) -> Translation:
+        """The statement that changes something, for the engine; the mirror runs it."""
         made = self._made(sql, tree)
-        if reads:
-            return made
         before = set(self._missing)
         answer = self._mirror.answer(sql)
         if answer[0] == "error" and not made.construct.startswith("after: "):
@@ -112,7 +126,10 @@ class Translator:
             return Translation((), "trigger" if trigger else name or "a statement without words")
         try:
             self._check_marks(tree)
-            return Translation((write_for(self.target, self._statements.rewritten(tree)),))
+            made, columns = self._statements.rewritten(tree)
+            return Translation(
+                (write_for(self.target, made),), kinds=tuple(column.kind for column in columns)
+            )
         except Inexpressible as error:
             return Translation((), error.construct)
         except Unresolved:
