@@ -25,23 +25,17 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-from refute.errors import UnreadableInput
 from refute.frozen import frozen
+from refute.verifiers.sql.toml_entries import TomlEntry, TomlList
 
 FORMAT = "refute.known/1"
 UNREVIEWED = "unreviewed"
-LARGEST = 64 * 2**20  # bytes
 
 _KEYS = ("reason", "engine", "until", "records", "files", "kind", "sql", "got", "most")
 _RECORD = re.compile(r"(\S.*):(\d+) ([0-9a-f]{12})(?: (\d+)/(\d+))?(?: (\S+=.*))?", re.DOTALL)
-_HEADER = re.compile(r"\s*\[\[\s*known\s*\]\]")
 _STRING = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'([^']*)'")
-_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
 @frozen
@@ -101,178 +95,69 @@ class Entry:
 
 def read_known(path: str) -> list[Entry]:
     """The entries of a file. Raises UnreadableInput with file and line."""
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(LARGEST).decode()
-    except OSError as error:
-        raise UnreadableInput(
-            f"{path} cannot be read: {error.strerror}",
-            thing="--known",
-            value=path,
-            next_step="name a file of known failures, or write one with --write-known",
-        ) from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise _wrong(path, line, "this is not UTF-8 text", "convert the file") from error
-    return _Reading(path, text).entries()
-
-
-def _wrong(path: str, line: int, problem: str, next_step: str = "", *possible: str) -> Exception:
-    return UnreadableInput(
-        f"{path}:{line}: {problem}",
-        thing=f"{path}:{line}",
-        value=problem,
-        possible=possible,
-        next_step=next_step or 'mend it; docs/conform.md describes the file ("Known failures")',
-    )
+    step = 'mend it; docs/conform.md describes the file ("Known failures")'
+    absent = "name a file of known failures, or write one with --write-known"
+    return _Reading(TomlList(path, "known", FORMAT, step, absent)).entries()
 
 
 class _Reading:
-    """One file in work; where its entries and strings stand is found in the text."""
+    """One file in work."""
 
-    def __init__(self, path: str, text: str) -> None:
-        self._path = path
-        self._lines = text.split("\n")
-        self._text = text
+    def __init__(self, file: TomlList) -> None:
+        self._file = file
         self._seen: dict[tuple[object, ...], list[tuple[KnownRecord, Entry]]] = {}
 
     def entries(self) -> list[Entry]:
         """All entries. Raises UnreadableInput."""
-        try:
-            data = tomllib.loads(self._text.replace("\r\n", "\n"))
-        except tomllib.TOMLDecodeError as error:
-            place = _AT_LINE.search(str(error))
-            line = int(place[1]) if place and place[1] else len(self._lines)
-            what = _AT_LINE.sub("", str(error)).strip()
-            raise _wrong(self._path, line, f"no TOML: {what}") from error
-        given = data.get("known", [])
-        unknown = [key for key in data if key not in ("known", "format")]
-        if unknown:
-            raise _wrong(self._path, 1, f"unknown key {unknown[0]!r}", "", "format", "[[known]]")
-        if data.get("format", FORMAT) != FORMAT:
-            raise _wrong(self._path, 1, f"format {data['format']!r}", "", FORMAT)
-        if not (isinstance(given, list) and all(isinstance(e, dict) for e in given)):
-            raise _wrong(self._path, 1, "`known` is no table", "", "[[known]]")
-        starts = self._starts(len(given))
-        ends = [*starts, len(self._lines) + 1][1:]
-        made = zip(given, starts, ends, strict=True)
-        return [self._entry(entry, start, end) for entry, start, end in made]
+        return [self._entry(entry) for entry in self._file.entries]
 
-    def _starts(self, number: int) -> list[int]:
-        """The line of each entry's header; 1 where that cannot be told."""
-        found = [n for n, text in enumerate(self._lines, 1) if _HEADER.match(text)]
-        return found if len(found) == number else [1] * number
-
-    def _entry(self, given: dict[str, Any], start: int, end: int) -> Entry:
-        for key in given:
-            if key not in _KEYS:
-                raise _wrong(
-                    self._path, self._line_of(key, start, end), f"unknown key {key!r}", "", *_KEYS
-                )
-        reason = given.get("reason", "")
-        if not (isinstance(reason, str) and reason.strip()):
-            step = f'say why these failures are accepted, or "{UNREVIEWED}" until that is known'
-            line = self._line_of("reason", start, end)
-            raise _wrong(self._path, line, "a known failure without a reason", step)
-        until = given.get("until")
-        if until is not None and type(until) is not datetime.date:
-            line = self._line_of("until", start, end)
-            raise _wrong(self._path, line, f"until = {until!r} is no date", "", "2027-01-31")
-        texts = {k: self._texts(given, k, start, end) for k in ("engine", "files", "kind")}
+    def _entry(self, given: TomlEntry) -> Entry:
+        given.refuse_others(_KEYS)
+        step = f'say why these failures are accepted, or "{UNREVIEWED}" until that is known'
+        reason = given.needed("reason", "a known failure without a reason", step)
         entry = Entry(
-            where=f"{self._path}:{start}",
-            reason=reason.strip(),
-            engines=tuple(name.lower() for name in texts["engine"]),
-            until=until,
-            records=tuple(self._records(given, start, end)),
-            files=texts["files"],
-            kinds=texts["kind"],
-            sql=self._pattern(given, "sql", start, end),
-            got=self._pattern(given, "got", start, end),
-            most=self._most(given, start, end),
+            where=given.where,
+            reason=reason,
+            until=given.day("until"),
+            engines=tuple(name.lower() for name in given.texts("engine")),
+            files=given.texts("files"),
+            kinds=given.texts("kind"),
+            records=tuple(self._records(given)),
+            sql=given.pattern("sql"),
+            got=given.pattern("got"),
+            most=_most(given),
         )
-        self._check_extent(entry, given, start)
+        _check_extent(entry, given)
         self._refuse_twice(entry)
         return entry
 
-    def _check_extent(self, entry: Entry, given: dict[str, Any], start: int) -> None:
-        """An entry is for records, or for what matches and no more than a number of them."""
-        if "records" in given:
-            if not entry.records:
-                raise _wrong(self._path, start, "an entry for no record", "name some, or delete it")
-            if entry.files or entry.most:
-                problem = "an entry is for `records`, or for `files` with `most`, not for both"
-                raise _wrong(self._path, start, problem, "make it two entries")
-        elif not (entry.files or entry.sql or entry.got):
-            problem = "an entry that does not say what it is for"
-            raise _wrong(self._path, start, problem, "", "records", "files", "sql", "got")
-        elif not entry.most:
-            step = "add most = N, so that it cannot grow to cover what nobody looked at"
-            raise _wrong(self._path, start, "an entry by pattern without `most`", step)
-
-    def _most(self, given: dict[str, Any], start: int, end: int) -> int:
-        most = given.get("most", 0)
-        if type(most) is not int or ("most" in given and most < 1):
-            line = self._line_of("most", start, end)
-            raise _wrong(self._path, line, f"most = {most!r} is no number above 0")
-        return most
-
-    def _texts(self, given: dict[str, Any], key: str, start: int, end: int) -> tuple[str, ...]:
-        """A text or a list of texts."""
-        value = given.get(key, [])
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list) or not all(isinstance(t, str) and t for t in texts):
-            line = self._line_of(key, start, end)
-            raise _wrong(self._path, line, f"{key} = {value!r} is no text, nor a list of texts")
-        return tuple(texts)
-
-    def _pattern(
-        self, given: dict[str, Any], key: str, start: int, end: int
-    ) -> re.Pattern[str] | None:
-        value = given.get(key)
-        if value is None:
-            return None
-        line = self._line_of(key, start, end)
-        if not isinstance(value, str):
-            raise _wrong(self._path, line, f"{key} = {value!r} is no text")
-        try:
-            return re.compile(value, re.DOTALL)
-        except re.error as error:
-            raise _wrong(self._path, line, f"{key}: no regular expression: {error}") from error
-
-    def _records(self, given: dict[str, Any], start: int, end: int) -> Iterator[KnownRecord]:
-        value = given.get("records", [])
+    def _records(self, given: TomlEntry) -> Iterator[KnownRecord]:
+        value = given.given.get("records", [])
         if not isinstance(value, list):
-            line = self._line_of("records", start, end)
-            raise _wrong(self._path, line, "`records` is no list")
-        lines = self._lines_of_strings(start, end) if value else {}
+            raise given.wrong("records", "`records` is no list")
+        lines = self._lines_of_strings(given) if value else {}
         for text in value:
-            found = lines.get(str(text), [start])
+            found = lines.get(str(text), [given.start])
             line = found.pop(0) if len(found) > 1 else found[0]
             match = _RECORD.fullmatch(text) if isinstance(text, str) else None
             if match is None:
                 step = "let --write-known write the line"
                 form = "PATH:LINE DIGEST [K/N] [VARIABLE=VALUE]"
-                raise _wrong(self._path, line, f"{text!r} is no record", step, form)
+                raise self._file.wrong(line, f"{text!r} is no record", step, form)
             which, of = int(match[4] or 1), int(match[5] or 1)
             if not 1 <= which <= of:
-                raise _wrong(self._path, line, f"{text!r}: there is no {which} of {of}")
-            where = f"{self._path}:{line}"
+                raise self._file.wrong(line, f"{text!r}: there is no {which} of {of}")
+            where = f"{self._file.path}:{line}"
             path, round_ = match[1], match[6] or ""
             yield KnownRecord(where, path, int(match[2]), match[3], which, of, round_)
 
-    def _lines_of_strings(self, start: int, end: int) -> dict[str, list[int]]:
+    def _lines_of_strings(self, given: TomlEntry) -> dict[str, list[int]]:
         """Where texts are quoted, without their escapes."""
         found: dict[str, list[int]] = {}
-        for line in range(start, end):
-            for match in _STRING.finditer(self._lines[line - 1]):
+        for line in range(given.start, given.end):
+            for match in _STRING.finditer(self._file.lines[line - 1]):
                 found.setdefault(match[1] or match[2] or "", []).append(line)
         return found
-
-    def _line_of(self, key: str, start: int, end: int) -> int:
-        """The line where a key of the entry is set, or that of the entry."""
-        wanted = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
-        return next((n for n in range(start, end) if wanted.match(self._lines[n - 1])), start)
 
     def _refuse_twice(self, entry: Entry) -> None:
         """Two reasons for one record would make one of them a dead letter."""
@@ -284,7 +169,30 @@ class _Reading:
                 )
                 kinds = not (earlier.kinds and entry.kinds) or set(earlier.kinds) & set(entry.kinds)
                 if engines and kinds:
-                    path, _, line = record.where.rpartition(":")
+                    line = int(record.where.rpartition(":")[2])
                     problem = f"{record.text!r} is there already, {other.where}"
-                    raise _wrong(path, int(line), problem, "take one of them away")
+                    raise self._file.wrong(line, problem, "take one of them away")
             same.append((record, entry))
+
+
+def _check_extent(entry: Entry, given: TomlEntry) -> None:
+    """An entry is for records, or for what matches and no more than a number of them."""
+    if "records" in given.given:
+        if not entry.records:
+            raise given.wrong("", "an entry for no record", "name some, or delete it")
+        if entry.files or entry.most:
+            problem = "an entry is for `records`, or for `files` with `most`, not for both"
+            raise given.wrong("", problem, "make it two entries")
+    elif not (entry.files or entry.sql or entry.got):
+        problem = "an entry that does not say what it is for"
+        raise given.wrong("", problem, "", "records", "files", "sql", "got")
+    elif not entry.most:
+        step = "add most = N, so that it cannot grow to cover what nobody looked at"
+        raise given.wrong("", "an entry by pattern without `most`", step)
+
+
+def _most(given: TomlEntry) -> int:
+    most = given.given.get("most", 0)
+    if type(most) is not int or ("most" in given.given and most < 1):
+        raise given.wrong("most", f"most = {most!r} is no number above 0")
+    return most
