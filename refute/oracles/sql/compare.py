@@ -22,7 +22,7 @@ held against it where the sum is computed for certain, in a SELECT without anyth
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from sqlglot import exp
@@ -35,6 +35,7 @@ from refute.plain import Plain
 
 STEPS = 5_000_000
 OVERFLOW = "integer overflow"
+Normal = Callable[[Row], Row]
 
 Status = Literal["same", "different", "open"]
 
@@ -50,10 +51,17 @@ class Compared:
 SAME = Compared("same")
 
 
-def compare(setup: Sequence[str], query: str, right: Plain, left: Plain) -> Compared:
+def _as_it_is(row: Row) -> Row:
+    return row
+
+
+def compare(
+    setup: Sequence[str], query: str, right: Plain, left: Plain, normal: Normal = _as_it_is
+) -> Compared:
     """SQLite's answer `right` and the engine's answer `left` to a query after a setup.
 
     Both as `refute.oracles.sql.driver` gives them, `left` a list beginning with "rows" or "done".
+    normal: a row in the form in which rows of the two are compared.
     """
     if right[0] == "unfit":
         return Compared("open", right[1])
@@ -70,23 +78,30 @@ def compare(setup: Sequence[str], query: str, right: Plain, left: Plain) -> Comp
     tree = read(query)
     if not isinstance(tree, exp.Query):
         return Compared("open", "the query cannot be read, so its order is not known")
-    return _Comparison(setup, tree, right[2], left[2]).compared()
+    rights, lefts = ([normal(row) for row in answer[2]] for answer in (right, left))
+    return _Comparison(setup, tree, rights, lefts, normal).compared()
 
 
 class _Comparison:
     """The slow part: the two answers are not the same text."""
 
     def __init__(
-        self, setup: Sequence[str], query: Node, right: Sequence[Row], left: Sequence[Row]
+        self,
+        setup: Sequence[str],
+        query: Node,
+        right: Sequence[Row],
+        left: Sequence[Row],
+        normal: Normal,
     ) -> None:
         self.setup = setup
         self.query = query
         self.right = right
         self.left = left
+        self.normal = normal
 
     def compared(self) -> Compared:
         database, accepted = _database(self.setup)
-        window = window_of(database, self.query, self.right)
+        window = window_of(database, self.query, self.right, self.normal)
         database.close()
         if window.accepts(self.left):
             return SAME
@@ -94,7 +109,7 @@ class _Comparison:
             return SAME
         if window.accepts(self.left, loose) and self._keeps_other_duplicates():
             return SAME
-        windows = [window, *_other_windows(accepted, self.query)]
+        windows = [window, *_other_windows(accepted, self.query, self.normal)]
         if any(w is not None and w.accepts(self.left) for w in windows):
             return SAME
         if all(w is not None and w.accepts(self.right) for w in windows):
@@ -119,7 +134,9 @@ class _Comparison:
         database, _ = _database(self.setup)
         [result] = database.run([write(whole)])
         database.close()
-        return result[0] == "rows" and set(map(exact, self.left)) <= set(map(exact, result[2]))
+        if result[0] != "rows":
+            return False
+        return set(map(exact, self.left)) <= set(map(exact, map(self.normal, result[2])))
 
     def _difference(self, window: Window) -> str:
         if len(self.left) != len(self.right):
@@ -168,7 +185,7 @@ def _database(setup: Sequence[str]) -> tuple[SQLite, list[str]]:
     return database, [s for s, r in zip(setup, results, strict=True) if r[0] != "error"]
 
 
-def _other_windows(setup: Sequence[str], query: Node) -> Iterator[Window | None]:
+def _other_windows(setup: Sequence[str], query: Node, normal: Normal) -> Iterator[Window | None]:
     """The windows of the variants; None for one that SQLite does not answer."""
     for statements, text in variants(setup, query):
         database, accepted = _database(statements)
@@ -177,7 +194,7 @@ def _other_windows(setup: Sequence[str], query: Node) -> Iterator[Window | None]
         if len(accepted) < len(statements) or result[0] != "rows" or tree is None:
             yield None
         else:
-            yield window_of(database, tree, result[2])
+            yield window_of(database, tree, list(map(normal, result[2])), normal)
         database.close()
 
 

@@ -109,10 +109,16 @@ def _close_value(left: Plain, right: Plain) -> bool:
     return bool(abs(left - right) <= ULPS * math.ulp(max(abs(left), abs(right))))
 
 
-def window_of(database: SQLite, query: Node, rows: Sequence[Row]) -> Window:
+def window_of(
+    database: SQLite,
+    query: Node,
+    rows: Sequence[Row],
+    normal: Callable[[Row], Row] | None = None,
+) -> Window:
     """The window of a query, on a database where SQLite answers `rows`.
 
-    Where the ranks cannot be told, or do not fit SQLite's own answer, the window has one rank.
+    normal: the form in which rows are compared; `rows` are in it already. Where the ranks cannot be
+    told, or do not fit SQLite's own answer, the window has one rank.
     """
     low, high = _limits(database, query)
     adds = _adds_floats(query)
@@ -120,7 +126,10 @@ def window_of(database: SQLite, query: Node, rows: Sequence[Row]) -> Window:
         found = None if ranked is None else _rows(database, ranked[0])
         if ranked is None or found is None:
             continue
-        window = Window(_groups(found, ranked[1]), low, high, adds)
+        groups = _groups(found, ranked[1])
+        if normal is not None:
+            groups = tuple(tuple(map(normal, group)) for group in groups)
+        window = Window(groups, low, high, adds)
         if window.accepts(rows):
             return window
     return Window((tuple(rows),), adds=adds)
