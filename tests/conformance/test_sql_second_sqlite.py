@@ -1,0 +1,60 @@
+"""A second SQLite says whether a difference is one between SQLite's own releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from refute.verifiers.sql.fuzz_second import SecondSQLite
+
+SETUP = ["CREATE TABLE t (a UNIQUE)", "INSERT INTO t VALUES (1), (2)"]
+
+
+@pytest.fixture(scope="module")
+def second() -> Iterator[SecondSQLite]:
+    """Opened once: its worker is kept."""
+    made = SecondSQLite()
+    if not made.installed:
+        pytest.skip("needs a second SQLite: pip install apsw")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "left", "says", "engine"),
+    [
+        ("SELECT a FROM t", ["rows", ["a"], [[1]]], "agrees", False),
+        ("SELECT a FROM t WHERE 0", ["rows", ["a"], [[1]]], "agrees", False),
+        ("SELECT no_such_column FROM t", ["rows", ["a"], [[1]]], "agrees", False),
+        # what the embedded one cannot be, since it answers with its own version
+        ("SELECT sqlite_version() || 'x'", ["rows", ["a"], [["0"]]], "differs", False),
+        ("SELECT a FROM t WHERE sqlite_version() = 'x'", ["rows", ["a"], []], "agrees", False),
+    ],
+)
+def test_releases_are_compared(
+    second: SecondSQLite, query: str, left: list[object], says: str, engine: bool
+) -> None:
+    opinion = second.opinion(SETUP, query, left)
+    assert (opinion.says, opinion.engine) == (says, engine)
+
+
+def test_an_engine_that_answers_as_the_other_release_is_known(second: SecondSQLite) -> None:
+    text = second.opinion([], "SELECT 1").text
+    other = text.split()[1]
+    left = ["rows", ["v"], [[other]]]
+    assert second.opinion([], "SELECT sqlite_version()", left).engine
+
+
+def test_a_query_without_end_gets_no_opinion(second: SecondSQLite) -> None:
+    query = "WITH RECURSIVE a(b) AS (SELECT 1 UNION ALL SELECT b + 1 FROM a) SELECT * FROM a"
+    assert second.opinion([], query + " LIMIT 99999999").says == "missing"
+    assert second.opinion(SETUP, "SELECT a FROM t").says == "agrees"
+
+
+def test_where_it_is_not_installed_that_is_said() -> None:
+    absent = SecondSQLite()
+    absent.installed = False
+    opinion = absent.opinion(SETUP, "SELECT a FROM t")
+    assert opinion.says == "missing"
+    assert "pip install apsw" in opinion.text
