@@ -23,6 +23,7 @@ from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.compare import STEPS, Compared, compare, overflow_is_open
+from refute.oracles.sql.partial import across
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
 from refute.oracles.sql.partial.written import asked, text_of, writes
 from refute.oracles.sql.said import said
@@ -86,8 +87,11 @@ class Reference:
         right = self._prepare(case.setup).answer(text)
         if changes:
             self.close()
-        if left[0] == "rows" and right[0] == "rows" and _same(left, right):
-            return HELD
+        if left[0] == "rows" and right[0] == "rows":
+            if case.dialect != SQLITE and across.same(case.query, right, left):
+                return HELD
+            if _same(left, right):
+                return HELD
         return _judged(case, text, _listed(right), left)
 
 
@@ -135,7 +139,10 @@ def _judged(case: Case, text: str, right: Answer, left: Answer) -> Judged:
             return Judged("open", _refusal(case, text, right, left))
         case "unfit":
             return Judged("open", f"an answer that is none: {left[1]}")
-    compared = compare(case.setup, text, right, left)
+    if case.dialect == SQLITE:
+        compared = compare(case.setup, text, right, left)
+    else:
+        compared = across.compared(case.setup, text, right, left)
     return _told(compared, right, left)
 
 
