@@ -24,7 +24,6 @@ from sqlglot import exp
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.compare import STEPS, Compared, compare, overflow_is_open
 from refute.oracles.sql.partial import across
-from refute.oracles.sql.partial import across
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
 from refute.oracles.sql.partial.written import asked, text_of, writes
 from refute.oracles.sql.said import said
