@@ -12,6 +12,7 @@ from refute.verifiers.sql.conform_names import (
     COMMAND,
     PACKAGES,
     SERVERS,
+    is_library,
     name_of,
     scheme_of,
     unknown,
@@ -27,6 +28,8 @@ def choice_of(engine: str, name: str, timeout_s: float, here: Path) -> Choice:
     """
     called = (name or name_of(engine)).lower()
     if engine in PACKAGES or scheme_of(engine) in SERVERS or engine.startswith(COMMAND):
+        return Choice(engine, called, timeout_s, here)
+    if is_library(engine):
         return Choice(engine, called, timeout_s, here)
     if not REFERENCE.match(engine):
         raise unknown(engine)

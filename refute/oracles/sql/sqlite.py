@@ -24,9 +24,9 @@ LARGEST = 100_000_000  # bytes of one value
 _NUMBERS = itertools.count()
 _INTERRUPTED = "interrupted"
 _SEVERAL = "You can only execute one statement at a time."
-_FULL = "too many attached databases"  # more than none
-_MOST_ATTACHED = 10
-_NO_FILE = re.compile(  # it attaches a database, and no file of others
+FULL = "too many attached databases"  # more than none
+MOST_ATTACHED = 10
+NO_FILE = re.compile(  # it attaches a database, and no file of others
     r"\s*(?:VACUUM(?:\s+\w+)?|ATTACH\s+(?:DATABASE\s+)?'(?::memory:)?'\s+AS\s+\w+)\s*;?\s*",
     re.IGNORECASE,
 )
@@ -101,7 +101,7 @@ class SQLite:
                 raise KeyboardInterrupt from None
             if str(error) == _SEVERAL:
                 return self._each(statement)
-            if str(error).startswith(_FULL) and _NO_FILE.fullmatch(statement) and self._closed():
+            if str(error).startswith(FULL) and NO_FILE.fullmatch(statement) and self._closed():
                 return self._opened(statement)
             kind = type(error)
             return "error", f"{kind.__module__}.{kind.__qualname__}", str(error)[:MESSAGE]
@@ -111,7 +111,7 @@ class SQLite:
 
     def _opened(self, statement: str) -> tuple[Any, ...]:
         """The answer to one that may attach, as every other one may not."""
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, _MOST_ATTACHED)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, MOST_ATTACHED)
         try:
             return self.answer(statement)
         finally:

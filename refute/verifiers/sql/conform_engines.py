@@ -17,6 +17,7 @@ from refute.verifiers.sql.conform_names import (
     PACKAGES,
     SERVERS,
     SQLITE,
+    is_library,
     scheme_of,
     unknown,
 )
@@ -37,6 +38,8 @@ def open_engine(choice: Choice) -> Engine:
         return InPackage(choice)
     if scheme_of(engine) in SERVERS:
         return _opened("refute.verifiers.sql.conform_server", choice)
+    if is_library(engine):
+        return _opened("refute.verifiers.sql.conform_library", choice)
     if engine.startswith(COMMAND):
         return _opened("refute.verifiers.sql.conform_command", choice)
     if REFERENCE.match(engine):

@@ -3,6 +3,7 @@
 | engine | is |
 |---|---|
 | `sqlite` | the embedded SQLite, in this process |
+| `sqlite:PATH` | a shared library of SQLite, of any release, in sandbox workers |
 | `duckdb`, `turso`, `datafusion` | a Python package, in sandbox workers |
 | `module:function` | a factory of DB-API 2.0 connections, in sandbox workers |
 | `postgresql://…`, `mysql://…`, `mariadb://…` | a server, by its URL |
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from refute.errors import UsageError
 
 SQLITE = "sqlite"
+LIBRARY = "sqlite:"
 COMMAND = "cmd:"
 _URL = re.compile(r"([\w+.-]+)://")
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*:).*@|(?<=[?&])(password=)[^&]*")
@@ -45,7 +47,17 @@ SERVERS = {
 DIALECTS = (SQLITE, *PACKAGES, *SERVERS)
 """What statements can be written for."""
 
-POSSIBLE = (SQLITE, *PACKAGES, "module:function", "postgresql://…", "mysql://…", "cmd:PROGRAM")
+POSSIBLE = (
+    *(SQLITE, "sqlite:PATH", *PACKAGES, "module:function"),
+    *("postgresql://…", "mysql://…", "cmd:PROGRAM"),
+)
+
+
+def is_library(engine: str) -> bool:
+    """Whether the engine is `sqlite:PATH`. A path has a slash or a dot; `sqlite:connect` is none,
+    but what a module named sqlite has.
+    """
+    return engine.startswith(LIBRARY) and not engine[len(LIBRARY) :].isidentifier()
 
 
 def scheme_of(engine: str) -> str:

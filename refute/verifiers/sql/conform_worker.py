@@ -204,6 +204,8 @@ class InWorker(Lossy):
     open_worker: takes a hash seed. session: what is created in the worker, from `given`.
     """
 
+    absent: tuple[str, ...] = ("ModuleNotFoundError", "AttributeError")  # when it cannot be loaded
+
     def __init__(
         self,
         open_worker: Callable[[int], Worker],
@@ -246,7 +248,7 @@ class InWorker(Lossy):
             self._session = outcome.value
             self._note_facts()
             return
-        if outcome.error in ("ModuleNotFoundError", "AttributeError"):
+        if outcome.error in self.absent:
             raise self.missing(outcome)
         raise EngineLost(f"{self.name} gave no connection: it {ended(outcome)}")
 
