@@ -283,7 +283,7 @@ class InWorker(Lossy):
             f"engine {self.name} cannot be loaded: {outcome.message}",
             thing="engine",
             value=self.name,
-            possible=("sqlite", "module:function"),
+            possible=("sqlite", "sqlite:PATH, with a slash or a dot", "module:function"),
             next_step="name a function without arguments that returns a DB-API connection; its "
             "module is looked for from the current directory and the project's roots",
         )
