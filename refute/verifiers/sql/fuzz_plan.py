@@ -172,7 +172,8 @@ class Counts:
 
     def to_json(self) -> Data:
         """As plain data."""
-        data = dataclasses.asdict(self)
+        data: Data = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        data = {name: dict(v) if isinstance(v, dict) else v for name, v in data.items()}
         data["sizes"] = {str(size): n for size, n in sorted(self.sizes.items())}
         return data
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node, write
+from refute.fuzz.sql.text import Node, read, write
 
 _READS = (exp.Query, exp.Values)
+_GIVEN = "given"
 
 
 def text_of(tree: Node) -> str:
     """The statement in SQLite's dialect. A text that nobody could read is a Command, as it came."""
+    given = tree._meta and tree._meta.get(_GIVEN)
+    if given and given[0] == id(tree):  # and not a copy, which may have been changed
+        return str(given[1])
     if type(tree) is exp.Command and not tree.args.get("expression"):
         return str(tree.args["this"])
     return write(tree)
+
+
+def tree_of(sql: str) -> Node:
+    """The tree of a statement that came as text, and is asked as it came while it stays itself."""
+    tree = read(sql) or exp.Command(this=sql)
+    tree.meta[_GIVEN] = (id(tree), sql)
+    return tree
 
 
 def asked(tree: Node, dialect: str) -> Node | str:

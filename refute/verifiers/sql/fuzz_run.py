@@ -1,0 +1,166 @@
+"""A run of the SQL fuzzer: programs by number, shared among processes, and what came of them.
+
+Results are taken in the order of the programs' numbers, so that a run says the same however many
+processes it has: which failures are looked into, and what counts as met before, depends on the
+numbers alone. Time only cuts it short.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections import deque
+from typing import Any
+
+from refute.specs.sql import FEATURES
+from refute.verifiers.sql.fuzz_asking import Failure
+from refute.verifiers.sql.fuzz_plan import (
+    Counts,
+    Finding,
+    FuzzRun,
+    KnownBugs,
+    NothingKnown,
+    Plan,
+    Progress,
+    Quiet,
+)
+from refute.verifiers.sql.fuzz_processes import Died, Team
+from refute.verifiers.sql.fuzz_worker import Bench, Done, Look, Unit
+
+__all__ = [
+    "Counts",
+    "Finding",
+    "FuzzRun",
+    "KnownBugs",
+    "NothingKnown",
+    "Plan",
+    "Progress",
+    "Quiet",
+    "fuzz",
+]
+
+TICK_S = 1.0
+GONE = 5  # programs in a row that the engine did not get through
+
+
+def fuzz(plan: Plan, progress: Progress | None = None) -> FuzzRun:
+    """Run the plan. Raises UsageError for an engine or oracle that is not there."""
+    loop = _Loop(plan, progress or Quiet())
+    with Team(functools.partial(Bench, plan), plan.jobs) as team:
+        return loop.run(team)
+
+
+class _Loop:
+    def __init__(self, plan: Plan, progress: Progress) -> None:
+        self._plan = plan
+        self._progress = progress
+        self._began = time.monotonic()
+        self._told = 0.0
+        self._counts = Counts()
+        self._findings: list[Finding] = []
+        self._failures: deque[Failure] = deque()
+        self._done: dict[int, Done] = {}
+        self._given = plan.first  # number of the next program to give
+        self._taken = plan.first  # number of the next program to take
+        self._in_work = 0
+        self._looking = False
+        self._lost_in_a_row = 0
+        self._version = ""
+        self._notes: list[str] = []
+
+    def run(self, team: Team) -> FuzzRun:
+        """Until programs or time are used up."""
+        stopped = ""
+        try:
+            while not stopped or self._looking:
+                stopped = stopped or self._stops()
+                self._give(team, going=not stopped)
+                for task, came in team.ended(0.2):
+                    self._in_work -= 1
+                    self._came(task, came)
+                self._take()
+                self._tick()
+                if not stopped and not self._in_work and not self._more() and not self._failures:
+                    stopped = "programs"
+        except KeyboardInterrupt:
+            stopped = "interrupted"
+        return FuzzRun(
+            self._counts,
+            tuple(self._findings),
+            stopped,
+            pending=len(self._failures),
+            next=self._taken,
+            version=self._version,
+            notes=tuple(self._notes),
+        )
+
+    def _stops(self) -> str:
+        if self._plan.time_s is not None and time.monotonic() - self._began > self._plan.time_s:
+            return "time"
+        return "engine gone" if self._lost_in_a_row >= GONE else ""
+
+    def _more(self) -> bool:
+        """Whether there are programs to give."""
+        most = self._plan.programs
+        return most is None or self._given < self._plan.first + most
+
+    def _give(self, team: Team, *, going: bool) -> None:
+        if not self._looking and self._failures and team.room:
+            team.give(Look(self._failures[0]))
+            self._looking = True
+            self._in_work += 1
+        while going and team.room and self._more():
+            features = FEATURES if self._plan.features is None else self._plan.features
+            team.give(Unit(self._given, frozenset(features)))
+            self._given += 1
+            self._in_work += 1
+
+    def _came(self, task: Any, came: Any) -> None:
+        if isinstance(came, Died):
+            self._died(task, came)
+        elif isinstance(came, Exception):
+            raise came
+        elif isinstance(task, Unit):
+            self._done[task.number] = came
+        else:
+            self._looked(came)
+
+    def _died(self, task: Any, how: Died) -> None:
+        if isinstance(task, Unit):
+            self._done[task.number] = Done(task.number, Counts(), [], lost=str(how))
+        else:
+            self._looked(None)
+
+    def _take(self) -> None:
+        """Take what came, in the order of numbers."""
+        while self._taken in self._done:
+            done = self._done.pop(self._taken)
+            self._taken += 1
+            self._counts.add(done.counts)
+            self._version = done.version or self._version
+            self._lost_in_a_row = self._lost_in_a_row + 1 if done.lost else 0
+            if done.lost and done.lost not in self._notes:
+                self._notes.append(done.lost)
+            self._failures.extend(done.failures)
+
+    def _looked(self, finding: Finding | None) -> None:
+        self._looking = False
+        self._failures.popleft()
+        if finding is None:
+            self._counts.unconfirmed += 1
+            return
+        known = self._plan.known.match(finding)
+        finding = dataclasses.replace(finding, known=known)
+        for place, other in enumerate(self._findings):
+            if other.cause == finding.cause:
+                self._findings[place] = dataclasses.replace(other, times=other.times + 1)
+                return
+        self._findings.append(finding)
+        self._progress.found(finding)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        if now - self._told >= TICK_S:
+            self._told = now
+            self._progress.tick(self._counts, len(self._findings), now - self._began)
