@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import itertools
 import signal
 from collections.abc import Iterable, Iterator
@@ -34,12 +35,20 @@ from refute.verifiers.symbolic.world import Judged, Step, World
 
 MOST = 48  # models of one question that are enumerated
 SOLVER_MS = 2_000
+WEAK = ("weakref", "_weakrefset")  # modules whose functions are called of what has gone
 Row = dict[str, Value]
 Outcome = tuple[str, tuple[Value, ...], tuple[Value, ...], tuple[Value, ...]]
 
 
 class TooMany(Exception):
     """More ways than a comparison enumerates, or a formula that takes too long."""
+
+
+def swallowed(frame: FrameType) -> bool:
+    """Whether Python only warns of what is raised here: where objects are deleted or collected."""
+    collecting = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+    deleting = frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in WEAK
+    return deleting or frame.f_code in collecting
 
 
 @contextlib.contextmanager
@@ -49,8 +58,8 @@ def limited(cpu_s: float) -> Iterator[None]:
     fired = []
 
     def late(_: int, frame: FrameType | None) -> None:
-        while frame is not None:  # Python swallows what is raised where an object is deleted
-            if frame.f_code.co_name == "__del__":
+        while frame is not None:
+            if swallowed(frame):
                 return
             frame = frame.f_back
         fired.append(True)
