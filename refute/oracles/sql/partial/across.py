@@ -19,11 +19,14 @@ the engine's own rules make differ even though the statement was written to mean
 | an integer of more than 64 bits | SQLite goes on with a float; others refuse, widen or wrap it |
 | a sum of floats decides | its last bits differ, and so does what is compared with them |
 | infinity less infinity | NULL in SQLite, NaN elsewhere |
+| integers of more than 53 bits beside floats | SQLite compares them exactly, others as floats |
+| the case of letters beyond ASCII | SQLite knows that of ASCII's letters only |
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -35,7 +38,9 @@ from refute.fuzz.sql.text import Node, look, write
 from refute.oracles.sql.compare import SAME, STEPS, Compared, Normal, compare
 from refute.oracles.sql.differences_errors import Watch
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sql.transpile.kinds import INT, NUM, REAL
+from refute.oracles.sql.transpile.kinds import INT, LETTERS_DOUBT, NUM, REAL, WIDE_DOUBT
+from refute.oracles.sql.transpile.targets import target_of
+from refute.oracles.sql.transpile.translator import Translator
 from refute.oracles.sql.windows import ULPS, window_of
 
 WIDE = "an integer of more than 64 bits"
@@ -123,10 +128,12 @@ def _places(query: Node, order: Node) -> list[int] | None:
     return places if all(0 <= place < len(query.expressions) for place in places) else None
 
 
-def compared(setup: Sequence[str], query: str, right: Answer, left: Answer) -> Compared:
+def compared(
+    dialect: str, setup: Sequence[str], query: str, right: Answer, left: Answer
+) -> Compared:
     """SQLite's answer and the engine's, which has been through `in_kinds`, to one query.
 
-    setup, query: in SQLite's dialect.
+    dialect: the engine's. setup, query: in SQLite's.
     """
     tree = look(query)
     kinds = left[3] if len(left) > 3 else None
@@ -137,11 +144,13 @@ def compared(setup: Sequence[str], query: str, right: Answer, left: Answer) -> C
     found = compare(setup, query, right, left, normal(kinds))
     if found.status != "different":
         return found
-    reason = next(_reasons(setup, tree, right, left), "")
+    reason = next(_reasons(dialect, setup, tree, right, left), "")
     return Compared("open", reason) if reason else found
 
 
-def _reasons(setup: Sequence[str], query: Node, right: Answer, left: Answer) -> Iterator[str]:
+def _reasons(
+    dialect: str, setup: Sequence[str], query: Node, right: Answer, left: Answer
+) -> Iterator[str]:
     """Why other rows may be right, too."""
     if any(type(v) is float and math.isnan(v) for row in left[2] for v in row):
         yield NOT_A_NUMBER
@@ -152,8 +161,37 @@ def _reasons(setup: Sequence[str], query: Node, right: Answer, left: Answer) -> 
             yield DECIDES
         if Watch(database, query).overflowed:
             yield WIDE
+        yield from _doubts(dialect, setup, database, query)
     finally:
         database.close()
+
+
+def _doubts(dialect: str, setup: Sequence[str], database: SQLite, query: Node) -> Iterator[str]:
+    """What the writer was not sure of, where the database has values of which that is true."""
+    translator = Translator(target_of(dialect))
+    for statement in setup:
+        translator.translate(statement)
+    doubts = translator.translate_tree(query).doubts
+    translator.close()
+    values = list(_values(database, query)) if doubts else []
+    computed = query.find(exp.Mul, exp.Sum, exp.BitwiseLeftShift) is not None
+    widest = 2**26 if computed else 2**53
+    if WIDE_DOUBT in doubts and any(type(v) is int and abs(v) >= widest for v in values):
+        yield WIDE_DOUBT
+    if LETTERS_DOUBT in doubts and any(type(v) is str and not v.isascii() for v in values):
+        yield LETTERS_DOUBT
+
+
+def _values(database: SQLite, query: Node) -> Iterator[Any]:
+    """All values of the tables, and the query's literals."""
+    for literal in query.find_all(exp.Literal):
+        text = str(literal.this)
+        yield text if literal.is_string else int(text) if text.isdigit() else None
+    [tables] = database.run(["SELECT name FROM sqlite_master WHERE type = 'table'"])
+    names = [str(name).replace('"', '""') for (name,) in tables[2]]
+    for answer in database.run([f'SELECT * FROM "{name}"' for name in names]):
+        if answer[0] == "rows":
+            yield from itertools.chain.from_iterable(answer[2])
 
 
 def _decided_by_sums(database: SQLite, query: Node, right: Answer) -> bool:

@@ -142,7 +142,7 @@ def _judged(case: Case, text: str, right: Answer, left: Answer) -> Judged:
     if case.dialect == SQLITE:
         compared = compare(case.setup, text, right, left)
     else:
-        compared = across.compared(case.setup, text, right, left)
+        compared = across.compared(case.dialect, case.setup, text, right, left)
     return _told(compared, right, left)
 
 

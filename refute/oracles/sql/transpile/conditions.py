@@ -19,6 +19,7 @@ from refute.oracles.sql.transpile.kinds import (
     NUMBERS,
     REAL,
     TEXT,
+    WIDE_DOUBT,
     Column,
     Inexpressible,
     Typed,
@@ -111,10 +112,17 @@ class Conditions(Values):
         """A comparison, after SQLite's conversions by affinity (datatype3.html, section 4.2)."""
         left, right = self.matched(left, right)
         if _comparable(left, right):
-            common = _common(left, right)
+            common = self._common(left, right)
             a, b = self.as_kind(left, common), self.as_kind(right, common)
             return kind(this=paren(a), expression=paren(b))
         return self._decided(kind, left, right)
+
+    def _common(self, *typed: Typed) -> str:
+        """The kind that NULL gets beside these."""
+        kinds = {t.kind for t in typed} - {NULL}
+        if len(kinds) > 1:
+            self.doubts.add(WIDE_DOUBT)
+        return TEXT if TEXT in kinds else kinds.pop() if len(kinds) == 1 else INT
 
     def matched(self, left: Typed, right: Typed) -> tuple[Typed, Typed]:
         """Both after conversion; a text that stays one beside a number is of the kind text."""
@@ -148,18 +156,18 @@ class Conditions(Values):
             exp.EQ: False, exp.NullSafeEQ: False, exp.NEQ: True,
             exp.LT: smaller, exp.LTE: smaller, exp.GT: not smaller, exp.GTE: not smaller,
         }  # fmt: skip
-        result = results[kind]
-        known: Node = exp.Boolean(this=result)
-        unknown = known if kind is exp.NullSafeEQ else self._unknown()
+        known: Node = exp.Boolean(this=results[kind])
         nulls: list[Node] = [
             exp.Is(this=paren(t.node), expression=exp.Null())
             for t in (left, right)
             if t.constant is None
         ]
-        if not nulls:
+        if kind is exp.NullSafeEQ and len(nulls) == 2:  # no value is both, but NULL is
+            return exp.Paren(this=exp.And(this=nulls[0], expression=nulls[1]))
+        if kind is exp.NullSafeEQ or not nulls:
             return known
         test = nulls[0] if len(nulls) == 1 else exp.Or(this=nulls[0], expression=nulls[1])
-        return exp.Case(ifs=[exp.If(this=test, true=unknown)], default=known)
+        return exp.Case(ifs=[exp.If(this=test, true=self._unknown())], default=known)
 
     def _between(self, node: exp.Between, scope: Scope) -> Node:
         this = self.value(node.this, scope)
@@ -167,7 +175,7 @@ class Conditions(Values):
         ends = [self.matched(this, end) for end in (low, high)]
         alike = _comparable(low, high) and all(_comparable(*pair) for pair in ends)
         if alike and all(one is this for one, _ in ends):
-            common = _common(this, low, high)
+            common = self._common(this, low, high)
             shown = [paren(self.as_kind(other, common)) for _, other in ends]
             of = paren(self.as_kind(this, common))
             return exp.Between(this=of, low=shown[0], high=shown[1])
@@ -183,13 +191,13 @@ class Conditions(Values):
             query = exp.Select(expressions=[exp.Star()]).from_(exp.Table(this=field.this.copy()))
         if query is not None:
             return self._in_query(left, self.query(bare(query), scope))
-        items = [self.value(item, scope) for item in node.expressions]
+        items = [self.value(item, scope)._replace(affinity="") for item in node.expressions]
         if not items:
             return exp.Boolean(this=False)
         pairs = [self.matched(left, item) for item in items]
         alike = all(_comparable(items[0], item) for item in items)
         if alike and all(one is left and _comparable(one, other) for one, other in pairs):
-            common = _common(left, *items)
+            common = self._common(left, *items)
             shown = [self.as_kind(other, common) for _, other in pairs]
             return exp.In(this=paren(self.as_kind(left, common)), expressions=shown)
         tests = [self.compared(exp.EQ, left, item) for item in items]
@@ -206,19 +214,13 @@ class Conditions(Values):
         left, right = self.matched(left, right)
         if not _comparable(left, right):
             raise Inexpressible("a comparison of numbers with texts")
-        kind = _common(left, right)
+        kind = self._common(left, right)
         return exp.In(this=paren(self.as_kind(left, kind)), query=exp.Subquery(this=query))
 
 
 def _comparable(left: Typed, right: Typed) -> bool:
     kinds = {left.kind, right.kind} - {NULL}
     return len(kinds) < 2 or kinds <= NUMBERS
-
-
-def _common(*typed: Typed) -> str:
-    """The kind that NULL gets beside these."""
-    kinds = {t.kind for t in typed} - {NULL}
-    return TEXT if TEXT in kinds else kinds.pop() if len(kinds) == 1 else INT
 
 
 def _loose(node: Node) -> Node:

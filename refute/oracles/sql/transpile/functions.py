@@ -14,15 +14,16 @@ from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.conditions import Conditions, bare
 from refute.oracles.sql.transpile.kinds import (
     INT,
+    LETTERS_DOUBT,
     NULL,
     NUM,
     NUMBERS,
     REAL,
     TEXT,
+    WIDE_DOUBT,
     Inexpressible,
     Typed,
     Unresolved,
-    joined,
 )
 from refute.oracles.sql.transpile.scopes import Scope
 from refute.oracles.sql.transpile.writer import call, cast, integer, named, paren
@@ -92,6 +93,8 @@ class Functions(Conditions):
         found = scope.find(node)
         if found is not None:
             source, column, owner = found
+            if column.kind == NUM:
+                self.doubts.add(WIDE_DOUBT)
             made: Node = exp.Column(this=named(column.name))
             if node.table:
                 made.set("table", named(source.alias))
@@ -206,13 +209,15 @@ class Functions(Conditions):
 
     def _coalesce(self, arguments: list[Node], scope: Scope) -> Typed:
         typed = [self.value(argument, scope) for argument in arguments]
-        kind = joined(t.kind for t in typed)
+        kind = self.joined(t.kind for t in typed)
         return Typed(call("COALESCE", *[self.as_kind(t, kind) for t in typed]), kind)
 
     def _nullif(self, node: exp.Nullif, scope: Scope) -> Typed:
-        left, right = self.value(node.this, scope), self.value(node.expression, scope)
+        left, right = (  # a function's arguments are compared without conversion
+            self.value(n, scope)._replace(affinity="") for n in (node.this, node.expression)
+        )
         if left.kind == NULL:
-            return left._replace(affinity="")
+            return left
         test = self.compared(exp.EQ, left, right)
         if type(test) is exp.EQ and left.kind == right.kind:  # PostgreSQL's has the wider type
             made: Node = exp.Nullif(this=test.this, expression=test.expression)
@@ -225,7 +230,7 @@ class Functions(Conditions):
     def _extreme(self, node: Node, scope: Scope) -> Typed:
         """min and max of several: NULL if any is, unlike LEAST and GREATEST of other engines."""
         typed = [self.value(n, scope) for n in (node.this, *node.expressions)]
-        kind = joined(t.kind for t in typed)
+        kind = self.joined(t.kind for t in typed)
         name = self.target.least[isinstance(node, exp.Greatest)]
         found = call(name, *[self.as_kind(t, kind) for t in typed])
         tests: list[Node] = [
@@ -242,6 +247,7 @@ class Functions(Conditions):
     def _of_texts(self, node: Node, scope: Scope) -> Typed:
         if type(node) in _PLAIN_TEXT:
             text = self.text(self.value(node.this, scope))
+            self.doubts.add(LETTERS_DOUBT)
             return (
                 text if text.kind == NULL else Typed(call(_PLAIN_TEXT[type(node)], text.node), TEXT)
             )
@@ -294,6 +300,7 @@ class Functions(Conditions):
             raise Inexpressible("LIKE with a pattern that is computed")
         if escape is None and "\\" in str(right.constant):
             raise Inexpressible("LIKE with a backslash")
+        self.doubts.add(LETTERS_DOUBT)
         if self.target.blind_like:
             kind: type[Node] = exp.ILike
         else:

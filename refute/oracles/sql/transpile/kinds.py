@@ -16,6 +16,10 @@ from refute.fuzz.sql.text import Node
 INT, REAL, NUM, TEXT, BLOB, NULL = "int", "real", "num", "text", "blob", "null"
 NUMBERS = frozenset({INT, REAL, NUM, NULL})
 
+WIDE_DOUBT = "integers of more than 53 bits beside floats"
+LETTERS_DOUBT = "the case of letters beyond ASCII"
+"""What is written so that it means the same but for some values, which are rare."""
+
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _PREFIX = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
 _WHOLE = re.compile(r"\s*([+-]?\d+)")

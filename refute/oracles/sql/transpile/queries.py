@@ -15,7 +15,6 @@ from refute.oracles.sql.transpile.kinds import (
     Inexpressible,
     Typed,
     Unresolved,
-    joined,
 )
 from refute.oracles.sql.transpile.scopes import Scope, Source
 from refute.oracles.sql.transpile.targets import Target
@@ -252,7 +251,7 @@ class Queries(Functions):
             raise Unresolved("a compound query with different numbers of columns")
         columns = []
         for place, (one, other) in enumerate(zip(first, second, strict=True)):
-            kind = joined((one.kind, other.kind))
+            kind = self.joined((one.kind, other.kind))
             for query, kinds in ((left, first), (right, second)):
                 if kinds[place].kind == NULL and kind != NULL:
                     self._type_nulls(query, place, kind)
@@ -282,7 +281,7 @@ class Queries(Functions):
             [self.value(v, Scope()) for v in (r.expressions if isinstance(r, exp.Tuple) else [r])]
             for r in node.expressions
         ]
-        kinds = [joined(t.kind for t in place) for place in zip(*rows, strict=True)]
+        kinds = [self.joined(t.kind for t in place) for place in zip(*rows, strict=True)]
         made = exp.Values(
             expressions=[
                 exp.Tuple(expressions=[self.as_kind(t, k) for t, k in zip(row, kinds, strict=True)])

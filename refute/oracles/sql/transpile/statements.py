@@ -48,6 +48,7 @@ class Statements:
 
         Raises Inexpressible and Unresolved.
         """
+        self.queries.doubts.clear()
         if isinstance(node, exp.Query | exp.Values):
             made, columns = self.queries.query(node, None)
             if self.target.unique_names:

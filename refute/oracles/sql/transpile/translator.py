@@ -45,11 +45,13 @@ _TRIGGER = re.compile(
 
 class Translation(NamedTuple):
     """What the engine is asked: texts, several where the record has several statements; or none,
-    and the construct for which there is no way to say it. kinds: of a query's result columns."""
+    and the construct for which there is no way to say it. kinds: of a query's result columns.
+    doubts: for which values it does not mean the same (`transpile.kinds`)."""
 
     texts: tuple[str, ...]
     construct: str = ""
     kinds: tuple[str, ...] = ()
+    doubts: frozenset[str] = frozenset()
 
 
 class Translator:
@@ -128,7 +130,9 @@ class Translator:
             self._check_marks(tree)
             made, columns = self._statements.rewritten(tree)
             return Translation(
-                (write_for(self.target, made),), kinds=tuple(column.kind for column in columns)
+                (write_for(self.target, made),),
+                kinds=tuple(column.kind for column in columns),
+                doubts=frozenset(self._statements.queries.doubts),
             )
         except Inexpressible as error:
             return Translation((), error.construct)

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -20,6 +20,7 @@ from refute.oracles.sql.transpile.kinds import (
     NUMBERS,
     REAL,
     TEXT,
+    WIDE_DOUBT,
     Column,
     Inexpressible,
     Typed,
@@ -48,6 +49,7 @@ class Values(abc.ABC):
 
     def __init__(self, target: Target) -> None:
         self.target = target
+        self.doubts: set[str] = set()
 
     @abc.abstractmethod
     def query(self, node: Node, scope: Scope | None) -> tuple[Node, list[Column]]:
@@ -132,6 +134,13 @@ class Values(abc.ABC):
         if self.target.quote == "`":
             return typed
         return Typed(cast(node, self.target.types[kind]), NULL)
+
+    def joined(self, kinds: Iterable[str]) -> str:
+        """The kind of a place where values of these kinds meet. Raises Inexpressible."""
+        kind = joined(kinds)
+        if kind == NUM:
+            self.doubts.add(WIDE_DOUBT)
+        return kind
 
     def as_integer(self, condition: Node) -> Node:
         """1, 0 or NULL for a condition."""
@@ -272,7 +281,7 @@ class Values(abc.ABC):
 
     def chosen(self, tests: Sequence[Node], results: Sequence[Typed], last: Typed | None) -> Typed:
         """CASE WHEN test THEN result … ELSE last END."""
-        kind = joined([r.kind for r in results] + ([] if last is None else [last.kind]))
+        kind = self.joined([r.kind for r in results] + ([] if last is None else [last.kind]))
         ifs = [
             exp.If(this=test, true=self.as_kind(result, kind))
             for test, result in zip(tests, results, strict=True)
