@@ -41,7 +41,10 @@ START_S = 30.0
 
 
 class Order(NamedTuple):
-    """What kind of worker is wanted; see `open_worker`."""
+    """What kind of worker is wanted; see `open_worker`.
+
+    shows: directories that are seen at their own paths, read-only, besides those of the layout.
+    """
 
     tree: Path
     files: tuple[str, ...] | None
@@ -51,6 +54,7 @@ class Order(NamedTuple):
     fds: tuple[int, ...]
     command: str | None
     isolation: Isolation
+    shows: tuple[str, ...] = ()
 
 
 class Started(NamedTuple):
@@ -133,7 +137,7 @@ def _config(order: Order) -> dict[str, Any]:
         "fds": order.fds,
         "command": order.command,
         "isolation": order.isolation,
-        "binds": shape.binds,
+        "binds": [*shape.binds, *((path, os.path.realpath(path)) for path in order.shows)],
         "links": shape.links,
         "path": shape.path,
         "package": shape.package,

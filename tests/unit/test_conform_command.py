@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from refute.sandbox.link import Ended
 from refute.verifiers.sql import conform_command
 from refute.verifiers.sql.conform_command import InCommand
 from refute.verifiers.sql.conform_command_answers import Reading
-from refute.verifiers.sql.conform_command_program import placed
+from refute.verifiers.sql.conform_command_program import environment_of, placed
 from refute.verifiers.sql.conform_engine import EngineCannot, EngineLost
 from refute.verifiers.sql.conform_file import Run, run_file
 from refute.verifiers.sql.conform_run import Choice
@@ -349,3 +350,70 @@ def test_a_command_line_runs_a_program(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "one.test:1: expected 1 value: 2, got 1 value: 1" in done.stdout
     assert "(sqlite3 3." in done.stdout
+
+
+def test_a_python_of_a_virtual_environment_sees_what_is_installed_there(tmp_path: Path) -> None:
+    """As an old version of an engine is installed; it is not copied."""
+    venv.create(tmp_path / "old", symlinks=True)
+    [site] = (tmp_path / "old").glob("lib/python*/site-packages")
+    (site / "oldengine.py").write_text(
+        "from sqlite3 import connect as made\n"
+        "__version__ = '0.1'\n"
+        "def connect(): return made(':memory:')\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "secret").write_text("", encoding="utf-8")
+    shutil.copy(SHIMS / "shim.py", tmp_path)
+    with engine("old/bin/python shim.py oldengine", tmp_path) as made:
+        made.start(0)
+        assert (made.version, made.can) == ("oldengine 0.1", {"reset"})
+        refused, answer = made.answers(["SELEC", "SELECT 1 AS a"])
+        assert refused[1] == "OperationalError" and answer[2] == [[1]]
+    [environment, *base] = environment_of(["old/bin/python"], tmp_path)
+    assert environment == str(tmp_path / "old")
+    assert all((Path(place) / "lib").is_dir() for place in base)
+    assert environment_of(["/usr/bin/python3"], tmp_path) == ()
+    _, files, command = placed(["old/bin/python", "shim.py"], tmp_path)
+    assert command[0] == str(tmp_path / "old/bin/python")
+    assert sorted(files) == ["secret", "shim.py"]
+
+
+def test_the_shim_gives_a_module_with_contexts_connections(tmp_path: Path) -> None:
+    shutil.copy(SHIMS / "shim.py", tmp_path)
+    (tmp_path / "contexts.py").write_text(CONTEXTS, encoding="utf-8")
+    with engine("python3 shim.py contexts", tmp_path) as made:
+        made.start(0)
+        none, rows, refused, bug = made.answers(["none", "rows", "refused", "bug"])
+        assert none == ["done"]
+        assert rows == ["rows", ["a", "b"], [[1, "x"], [2, "1.50"], [3, None]], ["int64", "utf8"]]
+        assert refused[:2] == ["error", "Exception"] and bug[0] == "crash"
+
+
+CONTEXTS = """
+from collections import namedtuple
+from decimal import Decimal
+
+Field = namedtuple("Field", "name type")
+Batch = namedtuple("Batch", "columns")
+__version__ = "1"
+
+
+class Values(list):
+    def to_pylist(self):
+        return list(self)
+
+
+class SessionContext:
+    def sql(self, statement):
+        if statement in ("refused", "bug"):
+            raise Exception("Internal error: no" if statement == "bug" else "no")
+        self.empty = statement == "none"
+        return self
+
+    def schema(self):
+        return [] if self.empty else [Field("a", "int64"), Field("b", "utf8")]
+
+    def collect(self):
+        first = Batch([Values([1, 2]), Values(["x", Decimal("1.50")])])
+        return [] if self.empty else [first, Batch([Values([3]), Values([None])])]
+"""

@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import shlex
 import shutil
 import time
@@ -29,6 +30,7 @@ MOST_FILES = 20_000  # that are shown, and bytes of them
 MOST_BYTES = 256 * 2**20
 PIECE = 32 * 2**10  # bytes that are written at once: a socket's buffer holds more
 _SYSTEM = ("/bin", "/sbin", "/usr", "/opt", "/lib", "/lib64", "/nix/store")
+_PYTHON = re.compile(r"python[\d.]*\Z")
 _SAID = 160
 
 
@@ -37,7 +39,8 @@ class Program(Worker):
 
     def __init__(self, words: Sequence[str], here: Path, limits: Limits) -> None:
         tree, files, command = placed(words, here)
-        order = Order(tree, tuple(files), (), limits, 0, (), shlex.join(command), "auto")
+        shows = environment_of(words, here)
+        order = Order(tree, tuple(files), (), limits, 0, (), shlex.join(command), "auto", shows)
         super().__init__(launch(order, Lines), CommandDialect(), limits)
 
     def converse(
@@ -81,35 +84,63 @@ class Program(Worker):
         """How it ended, with what it printed to standard error."""
         outcome = self._bury(ended)
         printed = " ".join(outcome.stdout.split())
-        detail = outcome.detail + (f"; it printed {printed[:_SAID]!r}" if printed else "")
+        shown = printed if len(printed) <= _SAID else f"…{printed[-_SAID:]}"
+        detail = outcome.detail + (f"; it printed {shown!r}" if printed else "")
         return Ended(outcome.kind, detail)
 
 
 def placed(words: Sequence[str], here: Path) -> tuple[Path, list[str], list[str]]:
     """Where a program is: a tree, those of its files that the program sees, the words to start it.
 
-    Of the machine a program sees the system's programs and libraries. Besides it sees the directory
-    where it is itself, if that is elsewhere, and those of files that its arguments name, but no
-    files of tests; where that would be very much, only the files themselves. Paths are relative to
-    the tree, which is where it starts. Raises UsageError.
+    Of the machine a program sees the system's programs and libraries, or those of the environment
+    that it is the Python of. Besides it sees the directory where it is itself, if that is
+    elsewhere, and those of files that its arguments name, but no files of tests; where that would
+    be very much, only the files themselves. Paths are relative to the tree, which is where it
+    starts. Raises UsageError.
     """
     if not words:
         raise _not_there("", "names no program")
     paths = [_existing(word, here, first=not n) for n, word in enumerate(words)]
     if paths[0] is None and not shutil.which(words[0], path=environment(0)["PATH"]):
         raise _not_there(words[0], "is no program")
-    mine = [path for path in paths if path is not None and not _is_system(path)]
+    own = environment_of(words, here)
+    known = (*_SYSTEM, *own)
+    mine = [path for path in paths if path is not None and not _is_below(path, known)]
     inside = all(path.is_relative_to(here) for path in mine)
     tree = here if inside else Path("/")
     command = [
-        word
-        if path is None or _is_system(path)
-        else word.replace(_path_of(word), _relative(path, tree))
+        _as_seen(word, path, tree if path in mine else None)
         for word, path in zip(words, paths, strict=True)
     ]
     if paths[0] is not None and paths[0] in mine and not os.access(paths[0], os.X_OK):
         raise _not_there(words[0], "may not be executed")
-    return tree, [_relative(path, tree) for path in _shown(mine)], command
+    return tree, [_relative(path, tree) for path in _shown(mine, own)], command
+
+
+def _as_seen(word: str, path: Path | None, tree: Path | None) -> str:
+    """The word with the path that the file has there: in the tree, else where it is here."""
+    if path is None or (tree is None and _is_below(path, _SYSTEM)):
+        return word
+    return word.replace(_path_of(word), str(path) if tree is None else _relative(path, tree))
+
+
+def environment_of(words: Sequence[str], here: Path) -> tuple[str, ...]:
+    """The directories that a Python needs which is not the system's, if the first word is one.
+
+    They are that of its installation, and the virtual environment's: other versions of an engine
+    live in environments of their own.
+    """
+    program = _existing(words[0], here, first=True) if words else None
+    if program is None or _is_below(program, _SYSTEM) or not _PYTHON.match(program.name):
+        return ()
+    needed = [program.parent.parent, program.resolve().parent.parent]
+    found = {str(path): None for path in needed if _has_python(path)}
+    return tuple(path for path in found if not _is_below(Path(path), _SYSTEM))
+
+
+def _has_python(place: Path) -> bool:
+    """Whether the directory is that of an installation of Python or of a virtual environment."""
+    return (place / "pyvenv.cfg").is_file() or any(place.glob("lib*/python*/os.py"))
 
 
 def _not_there(word: str, what: str) -> UsageError:
@@ -139,18 +170,18 @@ def _existing(word: str, here: Path, *, first: bool) -> Path | None:
     return path if path.exists() else None
 
 
-def _is_system(path: Path) -> bool:
-    return any(path.is_relative_to(place) for place in _SYSTEM)
+def _is_below(path: Path, places: Sequence[str]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
 
 
 def _relative(path: Path, tree: Path) -> str:
     return path.relative_to(tree).as_posix()
 
 
-def _shown(paths: Sequence[Path]) -> list[Path]:
+def _shown(paths: Sequence[Path], without: Sequence[str]) -> list[Path]:
     """All files of the paths' directories, or the files themselves if those are too many."""
     places = {path if path.is_dir() else path.parent for path in paths}
-    found = dict.fromkeys(itertools.chain.from_iterable(map(_files, sorted(places))))
+    found = dict.fromkeys(itertools.chain.from_iterable(_files(p, without) for p in sorted(places)))
     size = 0
     for number, path in enumerate(found):
         with contextlib.suppress(OSError):  # others may remove files meanwhile
@@ -160,11 +191,12 @@ def _shown(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-def _files(place: Path) -> Iterator[Path]:
+def _files(place: Path, without: Sequence[str]) -> Iterator[Path]:
     """The files below a directory that can be read, but for tests and hidden directories."""
     for directory, names, files in os.walk(place):
+        inner = {n: Path(directory, n) for n in names if not n.startswith(".")}
         names[:] = [
-            n for n in names if not n.startswith(".") and not Path(directory, n).is_symlink()
+            n for n, path in inner.items() if not path.is_symlink() and str(path) not in without
         ]
         for name in files:
             path = Path(directory, name)
