@@ -127,6 +127,17 @@ class SQLite:
         """Have an SQL function of this name, of any number of arguments."""
         self._connection.create_function(name, -1, function)
 
+    def fill(self, statement: str, rows: Sequence[Sequence[Any]]) -> bool:
+        """Run a statement once for each row of values, its `?`; whether SQLite took all of them.
+
+        Raises UnicodeEncodeError for a text that is none.
+        """
+        try:
+            self._connection.executemany(statement, rows)
+        except (sqlite3.Error, OverflowError):
+            return False
+        return True
+
     def close(self) -> None:
         """Let the database go."""
         self._connection.close()
