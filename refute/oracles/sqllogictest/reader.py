@@ -117,32 +117,47 @@ class _Reader:
     def __init__(self, text: str, path: str) -> None:
         self.path = path
         self.ended = text.endswith("\n") or not text
-        self.lines = text.split("\n")
-        self.lines.append("")  # every record ends at an empty line, the last one too
+        self.text = text
         self.comments = text.startswith("#") or "\n#" in text
         self.expecting = False  # whether a query so far had a `----`
         self.glued = any(text.count(f"\n{d}") > text.count(f"\n\n{d}") for d in DIRECTIVES[:2])
 
     def records(self) -> Iterator[Record]:
-        """All records in order."""
-        lines, comments = self.lines, self.comments
-        last = len(lines) - 1
-        while last > 0 and (not lines[last - 1] or lines[last - 1].startswith("#")):
-            last -= 1  # the line after the last one that says anything
-        start = 0
-        while start < last:
-            if not lines[start]:
-                start += 1
-                continue
-            end = lines.index("", start)
-            block = lines[start:end]
-            if comments and any(line.startswith("#") for line in block):
-                numbered = [(n, t) for n, t in enumerate(block, start + 1) if t[0] != "#"]
+        """All records in order; no more of the file is taken apart than one record."""
+        for block, line, final in self._blocks():
+            if self.comments and any(text.startswith("#") for text in block):
+                numbered = [(n, t) for n, t in enumerate(block, line) if t[0] != "#"]
             else:
                 numbered = []
             if numbered or block[0][0] != "#":
-                yield self._record(block, start + 1, numbered, end >= last)
+                yield self._record(block, line, numbered, final)
+
+    def _blocks(self) -> Iterator[tuple[list[str], int, bool]]:
+        """Lines between empty ones, the number of the first, and whether only comments follow."""
+        text, line, start = self.text, 1, 0
+        last = self._last()
+        while start < last:
+            if text[start] == "\n":
+                start += 1
+                line += 1
+                continue
+            end = text.find("\n\n", start)
+            if end < 0:
+                end = len(text) - text.endswith("\n")
+            block = text[start:end].split("\n")
+            yield block, line, end >= last
+            line += len(block)
             start = end + 1
+
+    def _last(self) -> int:
+        """The end of the last line that is neither empty nor a comment; 0 when there is none."""
+        end = len(self.text)
+        while end > 0:
+            start = self.text.rfind("\n", 0, end) + 1
+            if start < end and self.text[start] != "#":
+                return end
+            end = start - 1
+        return 0
 
     def _record(
         self, block: list[str], line: int, numbered: list[tuple[int, str]], final: bool

@@ -32,7 +32,7 @@ class Arbiter:
 
     def later(self, records: Sequence[Runnable]) -> None:
         """Records that were run on the engine; they are run here only if that is ever needed."""
-        self._todo += records
+        self._todo += [record for record in records if not READS_ONLY.match(record.sql)]
 
     def fails_too(self, record: Runnable) -> bool:
         """Whether SQLite understands the query and cannot finish it."""
@@ -46,10 +46,9 @@ class Arbiter:
             self._database = SQLite()
         while self._todo and self._todo[0].line < record.line:
             before = self._todo.popleft()
-            if not READS_ONLY.match(before.sql):
-                self._database.answer(before.sql)
-                if self.behind is not None and before.line not in self._left_out:
-                    self.behind.answer(before.sql)
+            self._database.answer(before.sql)
+            if self.behind is not None and before.line not in self._left_out:
+                self.behind.answer(before.sql)
         return self._database
 
     def leave_out(self, record: Runnable) -> None:

@@ -42,6 +42,7 @@ from refute.verifiers.sql.conform_engine import EngineLost as EngineLost
 from refute.verifiers.sql.conform_engine import cannot as cannot
 from refute.verifiers.sql.conform_excuses import Excuses, excused
 
+KEPT = 2**22  # bytes of a file whose records are kept between looking at them and running them
 CHUNK = 64  # records that are sent to an engine at once
 SQLITE, AUTO = "sqlite", "auto"  # dialects of files: the C runner's, or whichever it is
 C = "c"  # SQLite's, with the C runner's own verdict
@@ -280,6 +281,18 @@ def selected(records: Iterable[Record], name: str) -> Iterator[tuple[Record, boo
         yield record, runs
 
 
+@dataclasses.dataclass(frozen=True)
+class _Reread:
+    """The records of a file, read anew each time, because all at once take many times its size."""
+
+    data: bytes
+    path: str
+    name: str
+
+    def __iter__(self) -> Iterator[tuple[Record, bool]]:
+        return selected(read(self.data, self.path), self.name)
+
+
 class FileRun:
     """One run of one file under a hash seed, from an empty database."""
 
@@ -301,11 +314,13 @@ class FileRun:
         left = 0
         try:
             # The whole file first: of one that cannot be read nothing is run.
-            known = list(selected(read(data, result.path), self.run.name))
+            known: Iterable[tuple[Record, bool]] = _Reread(data, result.path, self.run.name)
+            if len(data) <= KEPT or self.run.chosen is not None:
+                known = list(known)
             if self.run.dialect == AUTO:
                 refuse_other(data, result.path, known)
             if self.run.chosen is not None:
-                narrowed = Narrowed(known, self.run.chosen)
+                narrowed = Narrowed(known, self.run.chosen)  # type: ignore[arg-type]
                 known = narrowed.kept
             left = sum(runs for _, runs in known)
             pairs = iter(known)
