@@ -26,13 +26,13 @@ def title_of(reduced: Reduced, words: Words, failed: tuple[str, str] = ("", ""))
     said = _short(_said(reduced.difference), _MESSAGE)
     if not reduced.oracle:
         said = _told_by_file(reduced.difference, said, *failed)
-    uses = _uses(words)
+    uses = uses_of(words)
     if uses or " instead of " in said:  # which begins with a value
         return f"{uses}: {said}" if uses else said
     return said[:1].upper() + said[1:]
 
 
-def _uses(words: Words) -> str:
+def uses_of(words: Words) -> str:
     """The constructs of the statement, then in parentheses those of what goes before it."""
     plain = sorted((w for w in words if not w.startswith(_SETUP)), key=_order)
     before = sorted(w.removeprefix(_SETUP) for w in words if w.startswith(_SETUP))

@@ -12,58 +12,31 @@ since a row that should have been refused shows in the queries.
 
 from __future__ import annotations
 
-import dataclasses
-import re
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from refute.fuzz.sql.text import Node
-from refute.oracles.sql.partial.question import Answer, Case, Judged, Oracle, Question
-from refute.oracles.sql.partial.written import text_of
+from refute.oracles.sql.partial.across import in_kinds
+from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Oracle, Question
+from refute.oracles.sql.partial.written import text_of, tree_of, writes
 from refute.oracles.sql.sqlite import SQLite
 from refute.verifiers.sql.conform_engine import Embedded, Engine
 from refute.verifiers.sql.conform_names import SQLITE
 from refute.verifiers.sql.conform_run import Choice
+from refute.verifiers.sql.fuzz_failure import SAID, Failure, kind_of, plain_reason, reason_of
 from refute.verifiers.sql.fuzz_plan import Counts
 from refute.verifiers.sql.fuzz_writing import Refused, dialect_of, writing_of
 
 STEPS = 5_000_000  # instructions of the embedded SQLite for one statement
-MOST_BROKEN = 4  # failures that are kept of one batch; the others are counted
-SAID = 160  # characters of a reason
 BUG = "a bug of refute"
-
-_NUMBERS = re.compile(r"\b\d[\w.]*|\b0x[0-9a-f]+", re.IGNORECASE)
-_QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`")
-_NAMES = re.compile(r"\b(?:[a-z]{1,2}\d+(?:\.[a-z]\w*)?|[a-z]\.[a-z]\w?)\b")
-
-
-@dataclasses.dataclass(frozen=True)
-class Failure:
-    """A question that the engine's answers broke, as it was met.
-
-    setup, query: in SQLite's dialect. seed: of the case. before: what the engine was asked on the
-    database since its setup, as it was asked. kind: see `kind_of`.
-    """
-
-    oracle: str
-    setup: tuple[str, ...]
-    query: str
-    seed: int
-    program: int
-    kind: str
-    why: str
-    expected: str
-    observed: str
-    asked_setup: tuple[str, ...]
-    asked: tuple[str, ...]
-    before: tuple[str, ...] = ()
-    place: int = 0
+UNWRITTEN = "cannot be written: "
+ODD = Judged("open", "only one of the two takes it")
 
 
 class Asked(NamedTuple):
     """A question with the places of its answers in the batch."""
 
+    place: int
     case: Case
     question: Question
     slots: tuple[int, ...]
@@ -88,30 +61,193 @@ def engine_of(choice: Choice) -> Engine:
 
 
 class Desk:
-    """An engine with the oracles that judge it. program: what failures are numbered with."""
+    """An engine with the oracles that judge it.
+
+    counts, failures, program: of the unit in work. setup: of the database in use, in SQLite's
+    dialect, as both sides took it. log: questions asked on it so far, kept where it is a list.
+    """
 
     def __init__(self, choice: Choice, oracles: Sequence[Oracle], counts: Counts) -> None:
         self.engine = engine_of(choice)
         self.dialect = dialect_of(choice)
-        self.oracles = oracles
+        self.oracles = {oracle.name: oracle for oracle in oracles}
         self.counts = counts
         self.program = 0
-        self.setup: tuple[str, ...] = ()
         self.failures: list[Failure] = []
-        self._asked_setup: list[str] = []
-        self._before: list[str] = []
+        self.setup: tuple[str, ...] = ()
+        self.asked_setup: tuple[str, ...] = ()
+        self.log: list[Asked] | None = None
         self._writing = writing_of(self.dialect)
+        self._kinds: dict[int, tuple[str, ...]] = {}
         self._started = False
-        self._own = SQLite(STEPS)
+        self._sqlite: SQLite | None = None
 
     def close(self) -> None:
         """Let the engine go."""
         self.engine.close()
         self._writing.close()
-        self._own.close()
+        self._forget()
 
-    def start(self, *, fresh: bool = False) -> None:
-        """An empty database, in a fresh process if asked. Raises EngineLost, UsageError."""
+    def begin(self, statements: Sequence[Node | str], *, fresh: bool = False) -> None:
+        """A new database with this setup, as far as both sides take it.
+
+        What both refuse stays in; what one of them takes alone is left out, and where that breaks
+        an oracle it is one of the failures. fresh: in a new process. Raises EngineLost.
+        """
+        trees = [tree_of(s) if isinstance(s, str) else s for s in statements]
+        odd = self._begun(trees, fresh=fresh)
+        if odd:
+            kept = [tree for place, tree in enumerate(trees) if place not in odd]
+            silent, self.counts, broken = self.counts, Counts(), self.failures
+            self.failures = []
+            if self._begun(kept, fresh=False):  # it depends on what was left out
+                self.setup = ()
+            self.counts, self.failures = silent, broken
+
+    def ask(self, cases: Sequence[tuple[int, Case]]) -> list[tuple[Case, Question]]:
+        """All questions about the cases that leave the database as it is; `failures` grow.
+
+        cases: with their places in the program. The questions that change it are given back.
+        """
+        batch: list[str] = []
+        asked: list[Asked] = []
+        changing = []
+        for place, case in cases:
+            shared: dict[str, int] = {}
+            for oracle in self.oracles.values():
+                for question in self._questions(oracle, case):
+                    if question.changes:
+                        changing.append((case, question))
+                        continue
+                    slots = self._slots(question, batch, shared)
+                    if slots is not None:
+                        asked.append(Asked(place, case, question, slots))
+        self._judge(asked, batch)
+        return changing
+
+    def ask_alone(self, questions: Sequence[tuple[Case, Question]], place: int = 0) -> None:
+        """Questions in a row, on the database that is there, whatever they change."""
+        batch: list[str] = []
+        asked = []
+        for case, question in questions:
+            slots = self._slots(question, batch, {})
+            if slots is not None:
+                asked.append(Asked(place, case, question, slots))
+        self._judge(asked, batch)
+
+    def breaks(
+        self, name: str, setup: Sequence[str], query: str, seed: int, *, fresh: bool = False
+    ) -> Sequence[Failure]:
+        """What breaks when one oracle asks about a query on a new database. Raises EngineLost."""
+        oracle, tree = self.oracles[name], tree_of(query)
+        self.failures = []
+        if writes(tree) and hasattr(oracle, "setup_judged"):
+            self.begin([*setup, query], fresh=fresh)
+            return [failure for failure in self.failures if failure.query == query]
+        self.begin(setup, fresh=fresh)
+        self.failures = []
+        case = Case(self.setup, tree, seed, self.dialect)
+        questions = self._questions(oracle, case)
+        plain = [(case, question) for question in questions if not question.changes]
+        changing = [(case, question) for question in questions if question.changes]
+        self.ask_alone(plain)
+        for number, one in enumerate(changing):
+            if self.failures:
+                break
+            if plain or number:
+                self.begin(setup)
+                self.failures = []
+            self.ask_alone([one])
+        return self.failures
+
+    def _begun(self, trees: Sequence[Node], *, fresh: bool) -> set[int]:
+        """A new database with the setup; places of what only one of the two took."""
+        self._writing.close()
+        self._writing = writing_of(self.dialect)
+        self._start(fresh=fresh)
+        self._forget()
+        self.setup, self.asked_setup = (), ()
+        if self.log is not None:
+            self.log = []
+        written, odd = [], set()
+        for place, tree in enumerate(trees):
+            text = self._writing.statement(tree)
+            if isinstance(text, Refused):
+                self.counts.rejected[f"{UNWRITTEN}{text.construct}"] += 1
+            else:
+                written.append((place, text_of(tree), text))
+        answers: list[Answer] = []
+        try:
+            answers += self.engine.answers([text for _, _, text in written]) if written else ()
+        finally:
+            self.counts.statements += len(answers)
+            self.asked_setup = tuple(text for _, _, text in written[: len(answers)])
+            self.setup = tuple(plain for _, plain, _ in written)
+            odd = self._taken_by_one(written, answers)
+        return odd
+
+    def _taken_by_one(
+        self, written: Sequence[tuple[int, str, str]], answers: Sequence[Answer]
+    ) -> set[int]:
+        odd = set()
+        for at, (answer, said) in enumerate(zip(answers, self._said(answers), strict=True)):
+            self._writing.answered(self.setup[at], answer)
+            if answer[0] not in ("done", "rows", "error"):
+                self._crashed(at, answer)
+            if answer[0] == "error":
+                both = said.status == "held"
+                where = self.counts.refused_by_sqlite if both else self.counts.rejected
+                where[reason_of(answer)] += 1
+            if said.status != "held":
+                odd.add(written[at][0])
+            if said.status == "broken":
+                self._break(at, SQLITE, said)
+        return odd
+
+    def _said(self, answers: Sequence[Answer]) -> Sequence[Judged]:
+        """Whether SQLite takes and refuses the same statements of the setup, one by one."""
+        judge = getattr(self.oracles.get(SQLITE), "setup_judged", None)
+        if judge is not None:
+            judged: Sequence[Judged] = judge(self.setup, answers)
+            return judged
+        own = SQLite(STEPS)
+        pairs = zip(answers, own.run(self.setup[: len(answers)]), strict=True)
+        said = [HELD if (a[0] == "error") == (b[0] == "error") else ODD for a, b in pairs]
+        own.close()
+        return said
+
+    def _crashed(self, at: int, answer: Answer) -> None:
+        """A statement of the setup that was not answered."""
+        oracle = self.oracles.get("crash")
+        self.counts.lost += answer[0] == "lost"
+        if oracle is None:
+            return
+        case = Case(self.setup[:at], tree_of(self.setup[at]), 0, self.dialect)
+        for question in oracle.questions(case):
+            judged = question.judge([answer])
+            if judged.status == "broken":
+                self._break(at, "crash", judged, kind_of([answer]))
+
+    def _break(self, at: int, oracle: str, judged: Judged, kind: str = "") -> None:
+        """A statement of the setup breaks an oracle."""
+        self.counts.broken[oracle] += 1
+        self.failures.append(
+            Failure(
+                oracle=oracle,
+                setup=self.setup[:at],
+                query=self.setup[at],
+                seed=0,
+                program=self.program,
+                kind=kind or judged.why,
+                why=judged.why,
+                expected=judged.expected,
+                observed=judged.observed,
+                asked_setup=self.asked_setup[:at],
+                asked=self.asked_setup[at : at + 1],
+            )
+        )
+
+    def _start(self, *, fresh: bool) -> None:
         again = getattr(self.engine, "again", None)
         if fresh or not self._started or again is None:
             self.engine.start(0)
@@ -119,73 +255,17 @@ class Desk:
         else:
             again()
 
-    def begin(self, statements: Iterable[Node], *, fresh: bool = False) -> None:
-        """A new database with this setup, as far as both sides take it. Raises as `start`."""
-        self._writing.close()
-        self._writing = writing_of(self.dialect)
-        self.start(fresh=fresh)
-        self._own.close()
-        self._own = SQLite(STEPS)
-        self.setup, self._asked_setup, self._before = (), [], []
-        self.more(statements)
+    def _own(self, statement: str) -> Answer:
+        """What the embedded SQLite says on a database of its own."""
+        if self._sqlite is None:
+            self._sqlite = SQLite(STEPS)
+            self._sqlite.run(self.setup)
+        return self._sqlite.run([statement])[0]
 
-    def more(self, statements: Iterable[Node]) -> None:
-        """More statements of the setup, on the database that is there."""
-        trees, texts = [], []
-        for tree in statements:
-            text = self._writing.statement(tree)
-            if isinstance(text, Refused):
-                self.counts.rejected[f"cannot be written: {text.construct}"] += 1
-            else:
-                trees.append(tree)
-                texts.append(text)
-        kept = []
-        for tree, text, answer in zip(trees, texts, self.engine.answers(texts), strict=False):
-            self._asked_setup.append(text)
-            plain = text_of(tree)
-            self._writing.answered(plain, answer)
-            own = self._own.run([plain])[0]
-            self.counts.statements += 1
-            if self._keeps(plain, own, answer):
-                kept.append(plain)
-        self.setup = (*self.setup, *kept)
-
-    def _keeps(self, text: str, own: Answer, answer: Answer) -> bool:
-        """Whether a statement of the setup stays a part of it."""
-        if answer[0] == "error" and own[0] == "error":
-            self.counts.refused_by_sqlite[reason_of(own)] += 1
-            return True
-        if answer[0] == "error":
-            self.counts.rejected[reason_of(answer)] += 1
-            return False
-        return True
-
-    def ask(self, cases: Sequence[Case]) -> None:
-        """All questions about the cases that leave the database as it is; `failures` grow."""
-        batch: list[str] = []
-        asked: list[Asked] = []
-        for case in cases:
-            shared: dict[str, int] = {}
-            for oracle in self.oracles:
-                for question in self._questions(oracle, case):
-                    if question.changes:
-                        self.counts.not_asked += 1
-                        continue
-                    slots = self._slots(question, batch, shared)
-                    if slots is not None:
-                        asked.append(Asked(case, question, slots))
-        self._judge(asked, batch)
-        self.counts.queries += len(cases)
-
-    def ask_alone(self, case: Case, question: Question) -> Judged | None:
-        """One question, whatever it changes; None where it cannot be written."""
-        batch: list[str] = []
-        slots = self._slots(question, batch, {})
-        if slots is None:
-            return None
-        answers = list(self.engine.answers(batch))
-        self._before += batch
-        return self._judged(question, [answers[slot] for slot in slots])
+    def _forget(self) -> None:
+        if self._sqlite is not None:
+            self._sqlite.close()
+            self._sqlite = None
 
     def _questions(self, oracle: Oracle, case: Case) -> Sequence[Question]:
         try:
@@ -194,9 +274,6 @@ class Desk:
             self._bug(oracle.name, error)
             return ()
 
-    def _written(self, statement: Node | str) -> str | Refused:
-        return statement if isinstance(statement, str) else self._writing.statement(statement)
-
     def _bug(self, oracle: str, error: Exception) -> None:
         self.counts.open[f"{BUG} in {oracle}: {type(error).__name__}: {error}"[:SAID]] += 1
 
@@ -204,61 +281,68 @@ class Desk:
         self, question: Question, batch: list[str], shared: dict[str, int]
     ) -> tuple[int, ...] | None:
         """Put the question's statements into the batch; None where one cannot be written."""
-        texts = []
+        texts, kinds = [], []
         for statement in (*question.statements, *question.undo):
-            text = self._written(statement)
+            text = self.written(statement)
             if isinstance(text, Refused):
-                self.counts.open[f"cannot be written: {text.construct}"] += 1
+                self.counts.open[f"{UNWRITTEN}{text.construct}"] += 1
                 return None
             texts.append(text)
-        first = len(batch)
+            kinds.append(getattr(self._writing, "kinds", ()))
         if question.undo or question.changes:
-            batch += texts
-            return tuple(range(first, first + len(question.statements)))
+            shared = {}
         slots = []
-        for text in texts:
-            slot = shared.get(text)
+        for text, kind in zip(texts, kinds, strict=True):
+            slot = shared.get(text) if not (question.undo or question.changes) else None
             if slot is None:
                 slot = shared[text] = len(batch)
                 batch.append(text)
+                if kind:
+                    self._kinds[slot] = kind
             slots.append(slot)
-        return tuple(slots)
+        return tuple(slots[: len(question.statements)])
+
+    def written(self, statement: Node | str) -> str | Refused:
+        """A statement as the engine is asked it."""
+        return statement if isinstance(statement, str) else self._writing.statement(statement)
 
     def _judge(self, asked: Sequence[Asked], batch: Sequence[str]) -> None:
         answers: list[Answer] = []
         try:
-            answers += self.engine.answers(batch)
+            answers += self.engine.answers(batch) if batch else ()
         finally:
+            for slot, kinds in self._kinds.items():
+                if slot < len(answers):
+                    answers[slot] = in_kinds(answers[slot], kinds)
+            self._kinds = {}
             self._count(batch, answers)
             done = len(answers)
-            for case, question, slots in asked:
-                if max(slots, default=-1) < done:
-                    self._one(case, question, [answers[slot] for slot in slots], batch, slots)
-            self._before += batch
+            for one in asked:
+                if max(one.slots, default=-1) < done:
+                    self._one(one, [answers[slot] for slot in one.slots])
+            if self.log is not None:
+                self.log += asked
 
     def _count(self, batch: Sequence[str], answers: Sequence[Answer]) -> None:
         counts = self.counts
         counts.statements += len(answers)
         for text, answer in zip(batch, answers, strict=False):
             if answer[0] == "error":
-                if self.dialect == "sqlite" and self._own.run([text])[0][0] == "error":
+                if self.dialect == SQLITE and self._own(text)[0] == "error":
                     counts.refused_by_sqlite[reason_of(answer)] += 1
                 else:
                     counts.rejected[reason_of(answer)] += 1
             elif answer[0] == "lost":
                 counts.lost += 1
 
-    def _one(
-        self,
-        case: Case,
-        question: Question,
-        answers: Sequence[Answer],
-        batch: Sequence[str],
-        slots: Sequence[int],
-    ) -> None:
+    def _one(self, one: Asked, answers: Sequence[Answer]) -> None:
         """Judge one question."""
-        judged = self._judged(question, answers)
-        counts, name = self.counts, question.oracle
+        counts, name = self.counts, one.question.oracle
+        try:
+            judged = one.question.judge(answers)
+        except Exception as error:  # as in `_questions`
+            self._bug(name, error)
+            return
         counts.questions[name] += 1
         if judged.status == "held":
             counts.held[name] += 1
@@ -268,61 +352,20 @@ class Desk:
         else:
             counts.broken[name] += 1
             counts.compared += 1
-            if len(self.failures) < MOST_BROKEN:
-                before = (*self._before, *batch[: min(slots, default=0)])
-                self.failures.append(self._failure(case, question, judged, answers, before))
+            self.failures.append(self._failure(one, judged, answers))
 
-    def _judged(self, question: Question, answers: Sequence[Answer]) -> Judged:
-        try:
-            return question.judge(answers)
-        except Exception as error:  # as in `_questions`
-            self._bug(question.oracle, error)
-            return Judged("open", f"{BUG} in {question.oracle}")
-
-    def _failure(
-        self,
-        case: Case,
-        question: Question,
-        judged: Judged,
-        answers: Sequence[Answer],
-        before: tuple[str, ...],
-    ) -> Failure:
-        written = map(self._written, question.statements)
+    def _failure(self, one: Asked, judged: Judged, answers: Sequence[Answer]) -> Failure:
         return Failure(
-            oracle=question.oracle,
-            setup=case.setup,
-            query=text_of(case.query),
-            seed=case.seed,
+            oracle=one.question.oracle,
+            setup=one.case.setup,
+            query=text_of(one.case.query),
+            seed=one.case.seed,
             program=self.program,
             kind=kind_of(answers),
             why=judged.why,
             expected=judged.expected,
             observed=judged.observed,
-            asked_setup=tuple(self._asked_setup),
-            asked=tuple(str(text) for text in written),
-            before=before,
+            asked_setup=self.asked_setup,
+            asked=tuple(str(self.written(s)) for s in one.question.statements),
+            place=one.place,
         )
-
-
-def kind_of(answers: Sequence[Answer]) -> str:
-    """How an engine broke: a smaller case must break in the same way to be the same defect."""
-    for answer in answers:
-        if answer[0] in ("lost", "crash", "unfit"):
-            return f"{answer[0]}: {plain_reason(str(answer[-1]))}"
-    return "error" if any(answer[0] == "error" for answer in answers) else "wrong"
-
-
-def reason_of(answer: Answer) -> str:
-    """A refusal's message, with what changes from query to query left out."""
-    return plain_reason(str(answer[2]))
-
-
-def plain_reason(text: str) -> str:
-    """The first line of a message without its values, and with one name for all that are made."""
-    line = text.split("\n", 1)[0][:SAID]
-    return _NAMES.sub("…", _NUMBERS.sub("#", _QUOTED.sub("'…'", line)))
-
-
-def seed_of(seed: int, number: int, place: int) -> int:
-    """The seed of a case."""
-    return zlib.crc32(f"{seed}/{number}/{place}".encode())

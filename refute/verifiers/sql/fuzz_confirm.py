@@ -1,65 +1,131 @@
-"""A failure asked again: on a new database, in fresh processes, alone.
+"""A closer look at a failure: does it come again, how small is it, and who says it is wrong?
 
-Nothing is told that was seen once.
+It is asked alone, on a new database in a fresh process of the engine, twice. What breaks neither
+time may need what was asked before it: its program is run again up to there. What breaks at times
+is told as just that, with how often. What breaks always is reduced, and then asked again in fresh
+processes; where the embedded SQLite is what speaks against the engine, another release of it is
+asked, too, if one is installed. A case on which releases of SQLite differ is not held against
+anybody.
 """
 
 from __future__ import annotations
 
-from refute.oracles.sql.partial.question import Case, Judged, Question
-from refute.oracles.sql.partial.written import tree_of
+import dataclasses
+from collections.abc import Callable, Sequence
+
 from refute.verifiers.sql.conform_engine import EngineLost
-from refute.verifiers.sql.fuzz_asking import Desk, Failure, plain_reason
+from refute.verifiers.sql.conform_names import SQLITE
+from refute.verifiers.sql.fuzz_asking import Desk
+from refute.verifiers.sql.fuzz_failure import Failure
 from refute.verifiers.sql.fuzz_plan import Finding
+from refute.verifiers.sql.fuzz_reduce import Reducer
+from refute.verifiers.sql.fuzz_second import SecondSQLite
 
-RUNS = 2
+RUNS = 2  # in fresh processes
+MORE_RUNS = 4  # where these differ
+STATEMENTS = {SQLITE: 60_000}  # that a reduction may ask: one costs some 30 µs in process
+SLOWER = 12_000  # in a worker of its own
 
-
-def looked_into(desk: Desk, failure: Failure, seed: int) -> Finding | None:
-    """The finding of a failure that breaks again in each of a few fresh processes."""
-    seen = 0
-    for _ in range(RUNS):
-        seen += broken_again(desk, failure, failure.setup, failure.query, fresh=True) is not None
-    if not seen:
-        return None
-    again = f"{seen} of {RUNS} fresh processes"
-    return finding_of(failure, failure.setup, failure.query, seed, again)
+Before = Callable[[Failure], Sequence[str]]
+"""What was asked on the database before a failure, in SQLite's dialect."""
 
 
-def broken_again(
-    desk: Desk, failure: Failure, setup: tuple[str, ...], query: str, *, fresh: bool = False
-) -> tuple[Question, Judged] | None:
-    """The first of the oracle's questions about this case that breaks as the failure did."""
-    oracle = next(o for o in desk.oracles if o.name == failure.oracle)
-    try:
-        desk.begin(map(tree_of, setup), fresh=fresh)
-        case = Case(desk.setup, tree_of(query), failure.seed, desk.dialect)
-        for question in oracle.questions(case):
-            judged = desk.ask_alone(case, question)
-            if judged is not None and judged.status == "broken":
-                return question, judged
-    except EngineLost:
-        return None
-    return None
+@dataclasses.dataclass(frozen=True)
+class Looked:
+    """What came of a look. finding: None when there is nothing to tell, and why."""
+
+    finding: Finding | None
+    why: str = ""
 
 
-def finding_of(
-    failure: Failure, setup: tuple[str, ...], query: str, seed: int, confirmed: str
-) -> Finding:
-    """A finding as the failure has it."""
-    return Finding(
-        oracle=failure.oracle,
-        setup=setup,
-        query=query,
-        asked_setup=failure.asked_setup,
-        asked=failure.asked,
-        expected=failure.expected,
-        observed=failure.observed,
-        why=failure.why,
-        seed=seed,
-        program=failure.program,
-        kind=failure.kind,
-        first_setup=failure.setup,
-        first_query=failure.query,
-        confirmed=confirmed,
-        cause=f"{failure.oracle}: {failure.kind}: {plain_reason(failure.why)}",
-    )
+class Looking:
+    """Looks into failures, with an engine and a second SQLite. seed: of the run."""
+
+    def __init__(self, desk: Desk, engine: str, seed: int) -> None:
+        self._desk = desk
+        self._engine = engine
+        self._seed = seed
+        self._second = SecondSQLite()
+
+    def close(self) -> None:
+        """Let the second SQLite go."""
+        self._second.close()
+
+    def look(self, failure: Failure, before: Before) -> Looked:
+        """The finding of a failure."""
+        setup, alone = failure.setup, True
+        seen = [self._again(failure, setup, failure.query, fresh=True) for _ in range(RUNS)]
+        if not any(seen):
+            setup = (*setup, *before(failure))
+            alone = False
+            seen = [self._again(failure, setup, failure.query, fresh=True) for _ in range(RUNS)]
+            if not all(seen):
+                setup = failure.setup
+        if not all(seen):
+            return self._flaky(failure, seen)
+        setup, query = self._reduced(failure, setup)
+        return self._told(failure, setup, query, alone=alone)
+
+    def _again(
+        self, failure: Failure, setup: Sequence[str], query: str, *, fresh: bool = False
+    ) -> Failure | None:
+        """The same case breaking in the same way once more."""
+        try:
+            broken = self._desk.breaks(failure.oracle, setup, query, failure.seed, fresh=fresh)
+        except EngineLost:
+            return None
+        return next((other for other in broken if other.kind == failure.kind), None)
+
+    def _flaky(self, failure: Failure, seen: list[Failure | None]) -> Looked:
+        """Of what broke again at times, or not at all."""
+        while len(seen) < MORE_RUNS:
+            seen.append(self._again(failure, failure.setup, failure.query, fresh=True))
+        times = sum(one is not None for one in seen)
+        last = next((one for one in seen if one is not None), None)
+        if last is None:
+            return Looked(None, "it did not break again")
+        again = f"only {times} of {len(seen)} fresh processes: the engine's answer changes"
+        return Looked(self._finding(failure, last, again))
+
+    def _reduced(self, failure: Failure, setup: Sequence[str]) -> tuple[tuple[str, ...], str]:
+        def breaks(setup: tuple[str, ...], query: str) -> bool:
+            return self._again(failure, setup, query) is not None
+
+        reducer = Reducer(breaks, STATEMENTS.get(self._engine, SLOWER))
+        return reducer.reduced(setup, failure.query)
+
+    def _told(self, failure: Failure, setup: tuple[str, ...], query: str, *, alone: bool) -> Looked:
+        """The reduced case, confirmed; where it does not hold, the case as it was met."""
+        for case in ((setup, query), (failure.setup, failure.query)):
+            seen = [self._again(failure, *case, fresh=True) for _ in range(RUNS)]
+            last = seen[-1]
+            if last is None or not all(seen):
+                continue
+            said = f"{RUNS} of {RUNS} fresh processes"
+            if failure.oracle == SQLITE:
+                opinion = self._second.opinion(last.setup, last.query)
+                if opinion.says == "differs":
+                    return Looked(None, opinion.text)
+                said = f"{said}; {opinion.text}"
+            if not alone:
+                said = f"{said}; after other statements only, which are part of the setup"
+            return Looked(self._finding(failure, last, said))
+        return Looked(None, "it broke in the same process only")
+
+    def _finding(self, first: Failure, last: Failure, confirmed: str) -> Finding:
+        return Finding(
+            oracle=last.oracle,
+            setup=last.setup,
+            query=last.query,
+            asked_setup=last.asked_setup,
+            asked=last.asked,
+            expected=last.expected,
+            observed=last.observed,
+            why=last.why,
+            seed=self._seed,
+            program=first.program,
+            kind=last.kind,
+            first_setup=first.setup,
+            first_query=first.query,
+            confirmed=confirmed,
+        )

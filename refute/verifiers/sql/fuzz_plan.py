@@ -33,7 +33,8 @@ class Finding:
     in its own: what made the database, and the oracle's question. program: its number; a seed
     script's is negative. kind: of the break: "wrong", "crash", "lost", "error". first_setup,
     first_query: before reduction. confirmed: how often it broke again, and what a second SQLite
-    says. cause: key of its group. known: the entry of the user's file that it matches. times: how
+    says. cause: key of its group.
+    title: the cause in one line. known: the entry of the user's file that it matches. times: how
     often the run met it, this once included, as far as that is known without reducing each.
     """
 
@@ -52,6 +53,7 @@ class Finding:
     first_query: str = ""
     confirmed: str = ""
     cause: str = ""
+    title: str = ""
     known: str = ""
     times: int = 1
 

@@ -14,7 +14,9 @@ from collections import deque
 from typing import Any
 
 from refute.specs.sql import FEATURES
-from refute.verifiers.sql.fuzz_asking import Failure
+from refute.verifiers.sql.fuzz_causes import Causes
+from refute.verifiers.sql.fuzz_confirm import Looked
+from refute.verifiers.sql.fuzz_failure import Failure
 from refute.verifiers.sql.fuzz_plan import (
     Counts,
     Finding,
@@ -41,6 +43,8 @@ __all__ = [
 ]
 
 TICK_S = 1.0
+WAIT_S = 0.2
+MOST_WAITING = 5_000  # failures that nobody has looked at, while which no program is begun
 GONE = 5  # programs in a row that the engine did not get through
 
 
@@ -58,13 +62,15 @@ class _Loop:
         self._began = time.monotonic()
         self._told = 0.0
         self._counts = Counts()
-        self._findings: list[Finding] = []
+        self._causes = Causes()
         self._failures: deque[Failure] = deque()
         self._done: dict[int, Done] = {}
         self._given = plan.first  # number of the next program to give
         self._taken = plan.first  # number of the next program to take
         self._in_work = 0
         self._looking = False
+        self._looked_s, self._unit_s = 0.0, 0.0  # wall seconds, to be fair to both
+        self._since: dict[int, float] = {}
         self._lost_in_a_row = 0
         self._version = ""
         self._notes: list[str] = []
@@ -76,7 +82,7 @@ class _Loop:
             while not stopped or self._looking:
                 stopped = stopped or self._stops()
                 self._give(team, going=not stopped)
-                for task, came in team.ended(0.2):
+                for task, came in team.ended(WAIT_S):
                     self._in_work -= 1
                     self._came(task, came)
                 self._take()
@@ -85,9 +91,12 @@ class _Loop:
                     stopped = "programs"
         except KeyboardInterrupt:
             stopped = "interrupted"
+        return self._made(stopped)
+
+    def _made(self, stopped: str) -> FuzzRun:
         return FuzzRun(
             self._counts,
-            tuple(self._findings),
+            tuple(self._known(finding) for finding in self._causes.findings),
             stopped,
             pending=len(self._failures),
             next=self._taken,
@@ -106,31 +115,43 @@ class _Loop:
         return most is None or self._given < self._plan.first + most
 
     def _give(self, team: Team, *, going: bool) -> None:
-        if not self._looking and self._failures and team.room:
-            team.give(Look(self._failures[0]))
+        """Give work: a look where one is due, and programs."""
+        behind = self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
+        while not self._looking and self._failures and team.room and going and not behind:
+            if not self._causes.wants(self._failures[0]):
+                self._failures.popleft()
+                continue
             self._looking = True
-            self._in_work += 1
-        while going and team.room and self._more():
-            features = FEATURES if self._plan.features is None else self._plan.features
-            team.give(Unit(self._given, frozenset(features)))
+            self._give_one(team, Look(self._failures[0], self._features()))
+        while going and team.room and self._more() and len(self._failures) < MOST_WAITING:
+            self._give_one(team, Unit(self._given, self._features()))
             self._given += 1
-            self._in_work += 1
 
-    def _came(self, task: Any, came: Any) -> None:
+    def _give_one(self, team: Team, task: Unit | Look) -> None:
+        self._since[id(task)] = time.monotonic()
+        self._in_work += 1
+        team.give(task)
+
+    def _features(self) -> frozenset[str]:
+        features = FEATURES if self._plan.features is None else self._plan.features
+        return frozenset(features)
+
+    def _came(self, task: Unit | Look, came: Any) -> None:
+        took = time.monotonic() - self._since.pop(id(task))
+        if isinstance(task, Unit):
+            self._unit_s += took
+        else:
+            self._looked_s += took
         if isinstance(came, Died):
-            self._died(task, came)
+            came = Looked(None, f"the process that looked at it died: {came}")
+            if isinstance(task, Unit):
+                came = Done(task.number, Counts(), [], lost=came.why)
         elif isinstance(came, Exception):
             raise came
-        elif isinstance(task, Unit):
+        if isinstance(task, Unit):
             self._done[task.number] = came
         else:
-            self._looked(came)
-
-    def _died(self, task: Any, how: Died) -> None:
-        if isinstance(task, Unit):
-            self._done[task.number] = Done(task.number, Counts(), [], lost=str(how))
-        else:
-            self._looked(None)
+            self._looked(task.failure, came)
 
     def _take(self) -> None:
         """Take what came, in the order of numbers."""
@@ -144,23 +165,23 @@ class _Loop:
                 self._notes.append(done.lost)
             self._failures.extend(done.failures)
 
-    def _looked(self, finding: Finding | None) -> None:
+    def _looked(self, failure: Failure, looked: Looked) -> None:
         self._looking = False
         self._failures.popleft()
-        if finding is None:
+        if looked.finding is None:
             self._counts.unconfirmed += 1
+            self._counts.open[looked.why] += 1
+            self._causes.gave_nothing(failure)
             return
-        known = self._plan.known.match(finding)
-        finding = dataclasses.replace(finding, known=known)
-        for place, other in enumerate(self._findings):
-            if other.cause == finding.cause:
-                self._findings[place] = dataclasses.replace(other, times=other.times + 1)
-                return
-        self._findings.append(finding)
-        self._progress.found(finding)
+        finding = self._causes.take(looked.finding)
+        if finding is not None:
+            self._progress.found(self._known(finding))
+
+    def _known(self, finding: Finding) -> Finding:
+        return dataclasses.replace(finding, known=self._plan.known.match(finding))
 
     def _tick(self) -> None:
         now = time.monotonic()
         if now - self._told >= TICK_S:
             self._told = now
-            self._progress.tick(self._counts, len(self._findings), now - self._began)
+            self._progress.tick(self._counts, len(self._causes.all), now - self._began)

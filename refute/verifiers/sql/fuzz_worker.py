@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from refute.fuzz.sql.grammar import Grammar
-from refute.fuzz.sql.program import program
+from refute.fuzz.sql.program import Program, program
 from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.schema import Shape
-from refute.fuzz.sql.text import Node
-from refute.oracles.sql.partial.question import Case
+from refute.fuzz.sql.text import Node, look
+from refute.oracles.sql.partial.question import Case, Question
+from refute.oracles.sql.partial.written import text_of
 from refute.verifiers.sql.conform_engine import EngineLost
-from refute.verifiers.sql.fuzz_asking import Desk, Failure, seed_of
-from refute.verifiers.sql.fuzz_confirm import looked_into
+from refute.verifiers.sql.fuzz_asking import Desk
+from refute.verifiers.sql.fuzz_confirm import Looked, Looking
+from refute.verifiers.sql.fuzz_failure import Failure, seed_of
 from refute.verifiers.sql.fuzz_oracles import opened
-from refute.verifiers.sql.fuzz_plan import Counts, Finding, Plan
+from refute.verifiers.sql.fuzz_plan import Counts, Plan
 
 CHUNK = 20  # queries that are asked together
 MEASURED = 8  # one of so many queries is measured
+CHANGING = 3  # questions of one oracle in a program that need a new database each
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,9 +42,10 @@ class Unit:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """A failure to look into."""
+    """A failure to look into. features: of its program."""
 
     failure: Failure
+    features: frozenset[str]
 
 
 @dataclasses.dataclass
@@ -60,6 +65,7 @@ class Bench:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._desk: Desk | None = None
+        self._looking: Looking | None = None
         self._grammar: tuple[frozenset[str], Grammar] | None = None
 
     def close(self) -> None:
@@ -67,54 +73,113 @@ class Bench:
         if self._desk is not None:
             self._desk.close()
             self._desk = None
+        if self._looking is not None:
+            self._looking.close()
+            self._looking = None
 
     def do(self, task: Unit | Look) -> Any:
-        """`Done` of a unit; of a failure the finding, or None when it did not come again."""
-        return self.unit(task) if isinstance(task, Unit) else self.look(task.failure)
+        """`Done` of a unit, `Looked` of a failure. Raises UsageError."""
+        return self.unit(task) if isinstance(task, Unit) else self.look(task)
 
-    def look(self, failure: Failure) -> Finding | None:
-        """The failure confirmed on fresh processes."""
+    def look(self, task: Look) -> Looked:
+        """What comes of a closer look at a failure."""
         desk = self._opened(Counts())
-        return looked_into(desk, failure, self.plan.seed)
+        desk.program = task.failure.program
+        if self._looking is None:
+            self._looking = Looking(desk, self.plan.choice.engine, self.plan.seed)
+        return self._looking.look(task.failure, lambda f: self._before(f, task.features))
 
     def unit(self, unit: Unit) -> Done:
         """Run a program. Raises UsageError for an engine that is not there."""
-        counts = Counts()
-        done = Done(unit.number, counts, [])
+        done = Done(unit.number, Counts(), [])
         before = time.process_time()
-        desk = self._opened(counts)
-        desk.program = unit.number
+        desk = self._opened(done.counts)
         cpu = float(getattr(desk.engine, "cpu_s", 0.0))
         try:
             self._program(desk, unit)
-            counts.programs += 1
+            done.counts.programs += 1
         except EngineLost as error:
             done.lost = str(error)
-            self.close()
         done.failures = desk.failures
         done.version = str(getattr(desk.engine, "version", ""))
-        counts.cpu_s += time.process_time() - before
-        counts.cpu_s += float(getattr(desk.engine, "cpu_s", 0.0)) - cpu
+        done.counts.cpu_s += time.process_time() - before
+        done.counts.cpu_s += float(getattr(desk.engine, "cpu_s", 0.0)) - cpu
+        if done.lost:
+            self.close()
         return done
 
-    def _program(self, desk: Desk, unit: Unit) -> None:
+    def _program(self, desk: Desk, unit: Unit, last: int | None = None) -> None:
+        """Run a program, or its queries up to the place `last`."""
+        desk.program = unit.number
+        made = self._made(unit)
+        desk.begin(made.setup)
+        desk.ask(self._whole_tables(desk, made))
+        if any(failure.place < 0 for failure in desk.failures):
+            return  # tables differ, and so would what is asked of them
+        changing: list[tuple[Case, Question]] = []
+        queries = made.queries[: None if last is None else last + 1]
+        for start in range(0, len(queries), CHUNK):
+            chunk = queries[start : start + CHUNK]
+            changing += desk.ask(self._cases(desk, unit, chunk, start))
+            desk.counts.queries += len(chunk)
+        if last is None:
+            self._change(desk, changing)
+
+    def _made(self, unit: Unit) -> Program:
         plan = self.plan
         shape = Shape(unit.features, plan.tables, plan.rows)
-        made = program(plan.seed, unit.number, shape, self._grammar_of(unit.features), plan.queries)
-        desk.begin(made.setup)
-        queries = made.queries
-        for start in range(0, len(queries), CHUNK):
-            cases = self._cases(desk, unit, queries[start : start + CHUNK], start)
-            desk.ask(cases)
+        grammar = self._grammar_of(unit.features)
+        return program(plan.seed, unit.number, shape, grammar, plan.queries)
 
-    def _cases(self, desk: Desk, unit: Unit, queries: Sequence[Node], start: int) -> list[Case]:
+    def _whole_tables(self, desk: Desk, made: Program) -> list[tuple[int, Case]]:
+        """Queries that show each table, at places below 0."""
+        cases = []
+        for place, table in enumerate(made.schema.tables):
+            tree = look(f"SELECT * FROM {table.name}")
+            assert tree is not None
+            cases.append((-1 - place, Case(desk.setup, tree, place, desk.dialect)))
+        return cases
+
+    def _cases(
+        self, desk: Desk, unit: Unit, queries: Sequence[Node], start: int
+    ) -> list[tuple[int, Case]]:
         cases = []
         for place, query in enumerate(queries, start):
             if place % MEASURED == 0:
                 desk.counts.sizes[sum(1 for _ in query.walk())] += 1
             seed = seed_of(self.plan.seed, unit.number, place)
-            cases.append(Case(desk.setup, query, seed, desk.dialect))
+            cases.append((place, Case(desk.setup, query, seed, desk.dialect)))
         return cases
+
+    def _change(self, desk: Desk, changing: Sequence[tuple[Case, Question]]) -> None:
+        """Ask a few of the questions that each change a database of their own."""
+        asked: Counter[str] = Counter()
+        setup = desk.setup
+        for case, question in changing:
+            asked[question.oracle] += 1
+            if asked[question.oracle] > CHANGING:
+                desk.counts.not_asked += 1
+                continue
+            counts, desk.counts = desk.counts, Counts()  # the setup was counted before
+            broken = len(desk.failures)
+            desk.begin(setup)
+            del desk.failures[broken:]
+            desk.counts = counts
+            desk.ask_alone([(case, question)])
+
+    def _before(self, failure: Failure, features: frozenset[str]) -> Sequence[str]:
+        """The statements that its program asks before a failure, in SQLite's dialect."""
+        desk = self._opened(Counts())
+        desk.log = []
+        try:
+            self._program(desk, Unit(failure.program, features), max(failure.place, 0))
+        except EngineLost:
+            return ()
+        finally:
+            log, desk.log = desk.log, None
+        earlier = [one for one in log if one.place < failure.place]
+        statements = [s for one in earlier for s in (*one.question.statements, *one.question.undo)]
+        return [s if isinstance(s, str) else text_of(s) for s in statements]
 
     def _opened(self, counts: Counts) -> Desk:
         if self._desk is None:
