@@ -133,6 +133,17 @@ def side(join: Node) -> str:
     return str(join.args.get("side") or "").upper()
 
 
+def on_of(join: Node) -> Node | None:
+    """The condition of a join."""
+    return None if join.args.get("alone") else join.args.get("on")
+
+
+def with_on(join: Node, condition: Node | None) -> Node:
+    """An inner join under another condition, a CROSS JOIN under none."""
+    kind = "CROSS" if condition is None else "INNER"
+    return changed(join, on=condition, kind=kind, alone=None, comma=None)
+
+
 def plain_join(join: Node) -> bool:
     """Whether it is one that ON alone describes: no NATURAL, no USING, no other kind."""
     kind = str(join.args.get("kind") or "").upper()

@@ -1,0 +1,128 @@
+"""TLP and NoREC: what each asks of a query, and what its judge says of the answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from refute.fuzz.sql.text import read
+from refute.oracles.sql.partial.norec import NoREC
+from refute.oracles.sql.partial.question import Case, Judged, Oracle
+from refute.oracles.sql.partial.tlp import TLP
+from refute.oracles.sql.sqlite import SQLite
+
+SETUP = (
+    "CREATE TABLE t (a INTEGER, b TEXT COLLATE NOCASE, c REAL)",
+    "INSERT INTO t VALUES (1, 'x', 0.5), (NULL, 'X', 2.0), (3, NULL, -1.0), (1, 'y', NULL)",
+    "CREATE TABLE u (k INTEGER, v)",
+    "INSERT INTO u VALUES (1, 1), (1, 1.0), (2, 'z'), (NULL, NULL)",
+)
+ORACLES: dict[str, Oracle] = {"tlp": TLP(9), "norec": NoREC()}
+
+
+def answers_of(statements: tuple[object, ...]) -> list[list[object]]:
+    database = SQLite()
+    database.run(SETUP)
+    found = database.run([str(s) for s in statements])
+    database.close()
+    return [list(answer) for answer in found]
+
+
+def asked(name: str, sql: str, seed: int = 0) -> list[tuple[tuple[str, ...], Judged]]:
+    """What is asked about a query, and the judgement of SQLite's answers."""
+    tree = read(sql)
+    assert tree is not None
+    found = []
+    for question in ORACLES[name].questions(Case(SETUP, tree, seed)):
+        answers = answers_of(question.statements)
+        found.append((tuple(map(str, question.statements)), question.judge(answers)))
+        assert question.oracle == name
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sql", "third"),
+    [
+        ("SELECT a FROM t WHERE a = 1 LIMIT 1", "SELECT a FROM t WHERE NOT (a = 1)"),
+        ("SELECT DISTINCT b FROM t WHERE a < 2", "SELECT DISTINCT b FROM t WHERE NOT (a < 2)"),
+        (
+            "SELECT t.a FROM t LEFT JOIN u ON t.a = u.k WHERE u.k > 0 ORDER BY 1",
+            "SELECT t.a FROM t LEFT JOIN u ON t.a = u.k WHERE NOT (u.k > 0)",
+        ),
+        (
+            "SELECT a, COUNT(*) FROM t GROUP BY a HAVING COUNT(*) > 1",
+            "SELECT a, COUNT(*) FROM t GROUP BY a HAVING NOT (COUNT(*) > 1)",
+        ),
+        (
+            "SELECT MIN(a), SUM(c) FROM t WHERE b = 'X'",
+            "SELECT MIN(a), SUM(c), COUNT(c), SUM(ABS(CAST(c AS REAL))) FROM t WHERE NOT (b = 'X')",
+        ),
+    ],
+)
+def test_a_query_is_split_in_three(sql: str, third: str) -> None:
+    statements, judged = asked("tlp", sql)[0]
+    assert len(statements) == 4
+    assert statements[2] == third
+    assert judged.status == "held"
+
+
+def test_an_inner_join_is_split_unless_a_right_join_follows() -> None:
+    split = [s[2] for s, _ in asked("tlp", "SELECT t.a FROM t INNER JOIN u ON t.a = u.k")]
+    assert "SELECT t.a FROM t INNER JOIN u ON NOT (t.a = u.k)" in split
+    text = "SELECT t.a FROM t JOIN u ON t.a = u.k RIGHT JOIN u AS w ON w.k = t.a"
+    assert not any("ON NOT" in s[2] for s, _ in asked("tlp", text))
+
+
+def test_a_condition_is_a_column_too() -> None:
+    statements, judged = asked("norec", "SELECT t.a FROM t JOIN u ON t.a = u.k WHERE u.v = 1")[0]
+    assert judged.status == "held"
+    assert (
+        statements
+        == (
+            "SELECT t.a FROM t JOIN u ON t.a = u.k WHERE u.v = 1",
+            "SELECT COUNT(*) FROM t JOIN u ON t.a = u.k WHERE u.v = 1",
+            "SELECT t.a, ((t.a = u.k) AND (u.v = 1)) IS TRUE AS holds FROM t CROSS JOIN u",
+        )
+        or "CASE WHEN" in statements[2]
+    )
+
+
+@pytest.mark.parametrize("name", sorted(ORACLES))
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT RANDOM() FROM t WHERE a = 1",
+        "SELECT a FROM t WHERE a > ABS(RANDOM())",
+        "SELECT DATE('now') FROM t WHERE a = 1",
+        "PRAGMA integrity_check",
+    ],
+)
+def test_nothing_is_asked_of_what_changes_by_itself(name: str, sql: str) -> None:
+    assert asked(name, sql) == []
+
+
+@pytest.mark.parametrize("name", sorted(ORACLES))
+def test_a_lost_row_breaks_and_an_error_leaves_it_open(name: str) -> None:
+    tree = read("SELECT a, c FROM t WHERE c > 0 OR a = 3")
+    assert tree is not None
+    question = next(iter(ORACLES[name].questions(Case(SETUP, tree))))
+    answers = answers_of(question.statements)
+    assert question.judge(answers).status == "held"
+    filtered = next(i for i, s in enumerate(question.statements) if " WHERE " in str(s))
+    short = [*answers]
+    short[filtered] = ["rows", answers[filtered][1], answers[filtered][2][1:]]
+    assert question.judge(short).status == "broken"
+    for other in (["error", "E", "overflow"], ["lost", "hangs"], ["crash", "E", ""]):
+        failed = [*answers]
+        failed[-1] = other
+        assert question.judge(failed).status == "open"
+
+
+def test_representatives_and_zeros_may_differ() -> None:
+    tree = read("SELECT DISTINCT v FROM u WHERE k = 1")
+    assert tree is not None
+    question = next(iter(TLP().questions(Case(SETUP, tree))))
+    whole = [["rows", ["v"], [[1], ["z"], [None]]]]
+    parts = [[[1.0]], [["z"]], [[None]]]
+    assert question.judge([*whole, *(["rows", ["v"], p] for p in parts)]).status == "held"
+    parts[0] = [[2]]
+    assert question.judge([*whole, *(["rows", ["v"], p] for p in parts)]).status == "broken"
