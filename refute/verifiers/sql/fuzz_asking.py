@@ -5,9 +5,8 @@ much as a query; the answers are judged afterwards. A statement that two oracles
 is asked once. What a statement does to the database is never shared: a question that changes it
 comes alone, on a new one.
 
-Both sides must mean the same database. What the engine refuses of its setup is left out of what the
-oracles are told; what SQLite refuses and the engine takes stays, where they speak one dialect,
-since a row that should have been refused shows in the queries.
+Both sides must mean the same database. What only one of them takes of its setup is left out, and
+the database made anew without it.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ class _Loop:
         self._causes = Causes()
         self._failures: deque[Failure] = deque()
         self._done: dict[int, Done] = {}
-        self._given = plan.first  # number of the next program to give
-        self._taken = plan.first  # number of the next program to take
+        self._given = 0  # which unit comes next: first the scripts, then the programs
+        self._taken = 0  # which unit's result is taken next
         self._in_work = 0
         self._looking = False
         self._looked_s, self._unit_s = 0.0, 0.0  # wall seconds, to be fair to both
@@ -99,7 +99,7 @@ class _Loop:
             tuple(self._known(finding) for finding in self._causes.findings),
             stopped,
             pending=len(self._failures),
-            next=self._taken,
+            next=max(self._plan.first, self._number(self._taken)),
             version=self._version,
             notes=tuple(self._notes),
         )
@@ -112,7 +112,12 @@ class _Loop:
     def _more(self) -> bool:
         """Whether there are programs to give."""
         most = self._plan.programs
-        return most is None or self._given < self._plan.first + most
+        return most is None or self._given < len(self._plan.seeds) + most
+
+    def _number(self, unit: int) -> int:
+        """The number of a unit's program; below 0 for scripts."""
+        scripts = len(self._plan.seeds)
+        return -1 - unit if unit < scripts else self._plan.first + unit - scripts
 
     def _give(self, team: Team, *, going: bool) -> None:
         """Give work: a look where one is due, and programs."""
@@ -124,7 +129,7 @@ class _Loop:
             self._looking = True
             self._give_one(team, Look(self._failures[0], self._features()))
         while going and team.room and self._more() and len(self._failures) < MOST_WAITING:
-            self._give_one(team, Unit(self._given, self._features()))
+            self._give_one(team, Unit(self._number(self._given), self._features()))
             self._given += 1
 
     def _give_one(self, team: Team, task: Unit | Look) -> None:
@@ -155,8 +160,8 @@ class _Loop:
 
     def _take(self) -> None:
         """Take what came, in the order of numbers."""
-        while self._taken in self._done:
-            done = self._done.pop(self._taken)
+        while (number := self._number(self._taken)) in self._done:
+            done = self._done.pop(number)
             self._taken += 1
             self._counts.add(done.counts)
             self._version = done.version or self._version

@@ -19,22 +19,25 @@ from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.schema import Shape
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.partial.question import Case, Question
-from refute.oracles.sql.partial.written import text_of
+from refute.oracles.sql.partial.written import text_of, tree_of
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.fuzz_asking import Desk
 from refute.verifiers.sql.fuzz_confirm import Looked, Looking
 from refute.verifiers.sql.fuzz_failure import Failure, seed_of
 from refute.verifiers.sql.fuzz_oracles import opened
 from refute.verifiers.sql.fuzz_plan import Counts, Plan
+from refute.verifiers.sql.fuzz_seeding import cases_of, schema_of
+from refute.verifiers.sql.fuzz_seeds import SeedScript
 
 CHUNK = 20  # queries that are asked together
 MEASURED = 8  # one of so many queries is measured
+EVERY = 2  # one of so many programs is on the database of a script, where some are given
 CHANGING = 3  # questions of one oracle in a program that need a new database each
 
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """A program to run. features: what it may use."""
+    """A program to run. features: what it may use. number: below 0 for a script of the plan's."""
 
     number: int
     features: frozenset[str]
@@ -111,9 +114,13 @@ class Bench:
     def _program(self, desk: Desk, unit: Unit, last: int | None = None) -> None:
         """Run a program, or its queries up to the place `last`."""
         desk.program = unit.number
+        if unit.number < 0:
+            self._script(desk, self.plan.seeds[-1 - unit.number])
+            return
         made = self._made(unit)
         desk.begin(made.setup)
-        desk.ask(self._whole_tables(desk, made))
+        names = [table.name for table in made.schema.tables]
+        desk.ask(_whole_tables(desk, names))
         if any(failure.place < 0 for failure in desk.failures):
             return  # tables differ, and so would what is asked of them
         changing: list[tuple[Case, Question]] = []
@@ -125,20 +132,35 @@ class Bench:
         if last is None:
             self._change(desk, changing)
 
+    def _script(self, desk: Desk, script: SeedScript) -> None:
+        """Ask everything about the queries of a script, each on the database before it."""
+        place = 0
+        for setup, queries in cases_of(list(script.cases())):
+            desk.begin(setup)
+            schema = schema_of(setup)
+            names = [table.name for table in schema.tables] if schema is not None else []
+            changing = desk.ask(_whole_tables(desk, names))
+            cases = []
+            for query in queries:
+                seed = seed_of(self.plan.seed, 0, place)
+                cases.append((place, Case(desk.setup, tree_of(query), seed, desk.dialect)))
+                place += 1
+            changing += desk.ask(cases)
+            desk.counts.queries += len(cases)
+            self._change(desk, changing)
+
     def _made(self, unit: Unit) -> Program:
         plan = self.plan
-        shape = Shape(unit.features, plan.tables, plan.rows)
         grammar = self._grammar_of(unit.features)
+        if plan.seeds and unit.number % EVERY == 0:
+            script = plan.seeds[unit.number // EVERY % len(plan.seeds)]
+            setup = list(script.cases())[-1][0]
+            schema = schema_of(setup)
+            if schema is not None:
+                trees = tuple(map(tree_of, setup))
+                return Program(unit.number, schema, trees, plan.seed, grammar, plan.queries)
+        shape = Shape(unit.features, plan.tables, plan.rows)
         return program(plan.seed, unit.number, shape, grammar, plan.queries)
-
-    def _whole_tables(self, desk: Desk, made: Program) -> list[tuple[int, Case]]:
-        """Queries that show each table, at places below 0."""
-        cases = []
-        for place, table in enumerate(made.schema.tables):
-            tree = look(f"SELECT * FROM {table.name}")
-            assert tree is not None
-            cases.append((-1 - place, Case(desk.setup, tree, place, desk.dialect)))
-        return cases
 
     def _cases(
         self, desk: Desk, unit: Unit, queries: Sequence[Node], start: int
@@ -192,3 +214,13 @@ class Bench:
         if self._grammar is None or self._grammar[0] != features:
             self._grammar = features, Grammar(PRODUCTIONS, features)
         return self._grammar[1]
+
+
+def _whole_tables(desk: Desk, names: Sequence[str]) -> list[tuple[int, Case]]:
+    """Queries that show each table, at places below 0."""
+    cases = []
+    for place, name in enumerate(names):
+        tree = look(f"SELECT * FROM {name}")
+        if tree is not None:
+            cases.append((-1 - place, Case(desk.setup, tree, place, desk.dialect)))
+    return cases
