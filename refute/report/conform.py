@@ -125,12 +125,13 @@ def notes_of(failure: Failure) -> list[str]:
 
 def summary(run: ConformRun) -> str:
     """The last lines: the verdict and why, then what was run, how fast."""
-    rate = (run.run - run.kept_records) / run.wall_s if run.wall_s else 0
+    anew = run.run - run.kept_records
+    rate = f", {anew / run.wall_s:,.0f} records/s" if run.wall_s and (anew or not run.kept) else ""
     engine = run.choice.shown + (f" ({run.version})" if run.version else "")
     numbers = f"{_records(run.run)} run, {run.skipped:,} skipped, {run.failed:,} failed"
     files = f"{len(run.files)} file{'' if len(run.files) == 1 else 's'}"
     lines = [f"engine {visible(engine)}: {files}, {numbers}{_of_those(counts(run))}"]
-    lines.append(f"{run.wall_s:.2f} s, {rate:,.0f} records/s")
+    lines.append(f"{run.wall_s:.2f} s{rate}")
     native = sum(file.native for file in run.files)
     if native:
         again = sum(file.doubted for file in run.files)

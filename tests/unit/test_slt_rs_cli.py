@@ -79,3 +79,22 @@ def test_included_files_may_show_the_dialect() -> None:
     assert document("include part.txt\n")["exit_code"] == 0
     Path("part.txt").write_text(PLAIN)
     assert document("include part.txt\n")["exit_code"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "both read all of it, and no line is of one dialect alone"),
+        (
+            "# name: test/a.test\n# group: [a]\n\nquery II\nSELECT 1, 2\n----\n1 2\n\n",
+            "line 7 is rs's (a row on one line), line 1 is duckdb's (# name:)",
+        ),
+    ],
+)
+def test_what_may_be_either_dialect_is_refused_with_the_lines_that_show_it(
+    text: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("more.slt").write_text("statement ok\nSELECT 1\n")
+    Path("a.slt").write_text(f"{text}include more.slt\n")
+    assert run(["a.slt"]) == 2
+    assert says in capsys.readouterr().out

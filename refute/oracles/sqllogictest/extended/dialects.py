@@ -69,8 +69,10 @@ def detected(data: bytes, path: str, refused: UnreadableInput) -> Program:
     if len(seen) == 1 or len(programs) == 1:
         return programs[seen[0]] if len(seen) == 1 else next(iter(programs.values()))
     line = min((signs[0].line for signs in found.values() if signs), default=1)
+    says = [f"line {found[d][0].line} is {d}'s ({found[d][0].what})" for d in seen]
+    why = ", ".join(says) or "both read all of it, and no line is of one dialect alone"
     raise UnreadableInput(
-        f"{path}:{line}: this could be the dialect of {' or '.join(seen or programs)}",
+        f"{path}:{line}: this could be the dialect of {' or '.join(seen or programs)}: {why}",
         thing=f"{path}:{line}",
         possible=tuple(f"--dialect {dialect}" for dialect in READERS),
         next_step="say which with --dialect",
