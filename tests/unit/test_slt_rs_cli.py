@@ -81,6 +81,7 @@ def test_included_files_may_show_the_dialect() -> None:
     assert document("include part.txt\n")["exit_code"] == 2
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("text", "says"),
     [
