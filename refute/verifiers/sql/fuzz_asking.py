@@ -63,7 +63,8 @@ class Desk:
     """An engine with the oracles that judge it.
 
     counts, failures, program: of the unit in work. setup: of the database in use, in SQLite's
-    dialect, as both sides took it. log: questions asked on it so far, kept where it is a list.
+    dialect, as both sides took it. refused: places of the unit's queries that were. log: questions
+    asked on the database so far, kept where it is a list.
     """
 
     def __init__(self, choice: Choice, oracles: Sequence[Oracle], counts: Counts) -> None:
@@ -75,6 +76,7 @@ class Desk:
         self.failures: list[Failure] = []
         self.setup: tuple[str, ...] = ()
         self.asked_setup: tuple[str, ...] = ()
+        self.refused: set[int] = set()
         self.log: list[Asked] | None = None
         self._writing = writing_of(self.dialect)
         self._kinds: dict[int, tuple[str, ...]] = {}
@@ -319,8 +321,19 @@ class Desk:
             for one in asked:
                 if max(one.slots, default=-1) < done:
                     self._one(one, [answers[slot] for slot in one.slots])
+            self._note_refused(asked, answers)
             if self.log is not None:
                 self.log += asked
+
+    def _note_refused(self, asked: Sequence[Asked], answers: Sequence[Answer]) -> None:
+        """Which of the program's queries were refused, in whatever form."""
+        places = {one.place for one in asked if one.place >= 0}
+        wrong = {slot for slot, answer in enumerate(answers) if answer[0] == "error"}
+        if wrong:
+            refused = {one.place for one in asked if not wrong.isdisjoint(one.slots)} & places
+            self.refused |= refused
+            self.counts.accepted -= len(refused)
+        self.counts.accepted += len(places)
 
     def _count(self, batch: Sequence[str], answers: Sequence[Answer]) -> None:
         counts = self.counts

@@ -13,10 +13,12 @@ import time
 from collections import deque
 from typing import Any
 
+from refute.errors import RefuteError
 from refute.specs.sql import FEATURES
 from refute.verifiers.sql.fuzz_causes import Causes
 from refute.verifiers.sql.fuzz_confirm import Looked
 from refute.verifiers.sql.fuzz_failure import Failure
+from refute.verifiers.sql.fuzz_learn import Learner, Probe, Probed
 from refute.verifiers.sql.fuzz_plan import (
     Counts,
     Finding,
@@ -63,6 +65,7 @@ class _Loop:
         self._told = 0.0
         self._counts = Counts()
         self._causes = Causes()
+        self._learner = Learner(frozenset(), {})
         self._failures: deque[Failure] = deque()
         self._done: dict[int, Done] = {}
         self._given = 0  # which unit comes next: first the scripts, then the programs
@@ -79,6 +82,7 @@ class _Loop:
         """Until programs or time are used up."""
         stopped = ""
         try:
+            self._probe(team)
             while not stopped or self._looking:
                 stopped = stopped or self._stops()
                 self._give(team, going=not stopped)
@@ -93,7 +97,23 @@ class _Loop:
             stopped = "interrupted"
         return self._made(stopped)
 
+    def _probe(self, team: Team) -> None:
+        """Ask first which features the engine has."""
+        chosen = frozenset(FEATURES if self._plan.features is None else self._plan.features)
+        team.give(Probe(chosen))
+        while not (ended := team.ended(WAIT_S)):
+            self._tick()
+        [(_, came)] = ended
+        if isinstance(came, RefuteError):
+            raise came
+        probed = came if isinstance(came, Probed) else Probed({}, [])
+        if not isinstance(came, Probed):
+            self._notes.append(f"the smallest statements of each feature were not answered: {came}")
+        self._learner = Learner(chosen, probed.refused)
+        self._failures.extend(probed.failures)
+
     def _made(self, stopped: str) -> FuzzRun:
+        self._counts.features_refused = dict(self._learner.refused)
         return FuzzRun(
             self._counts,
             tuple(self._known(finding) for finding in self._causes.findings),
@@ -119,6 +139,11 @@ class _Loop:
         scripts = len(self._plan.seeds)
         return -1 - unit if unit < scripts else self._plan.first + unit - scripts
 
+    def _unit_of(self, number: int) -> int:
+        """The unit of a program or, below 0, a script."""
+        scripts = len(self._plan.seeds)
+        return -1 - number if number < 0 else number - self._plan.first + scripts
+
     def _give(self, team: Team, *, going: bool) -> None:
         """Give work: a look where one is due, and programs."""
         behind = self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
@@ -127,9 +152,12 @@ class _Loop:
                 self._failures.popleft()
                 continue
             self._looking = True
-            self._give_one(team, Look(self._failures[0], self._features()))
-        while going and team.room and self._more() and len(self._failures) < MOST_WAITING:
-            self._give_one(team, Unit(self._number(self._given), self._features()))
+            failure = self._failures[0]
+            unit = max(0, self._unit_of(failure.program))
+            self._give_one(team, Look(failure, self._learner.features(unit)))
+        while going and team.room and self._more() and self._may_begin():
+            features = self._learner.features(self._given)
+            self._give_one(team, Unit(self._number(self._given), features))
             self._given += 1
 
     def _give_one(self, team: Team, task: Unit | Look) -> None:
@@ -137,9 +165,8 @@ class _Loop:
         self._in_work += 1
         team.give(task)
 
-    def _features(self) -> frozenset[str]:
-        features = FEATURES if self._plan.features is None else self._plan.features
-        return frozenset(features)
+    def _may_begin(self) -> bool:
+        return len(self._failures) < MOST_WAITING and self._learner.ready(self._given)
 
     def _came(self, task: Unit | Look, came: Any) -> None:
         took = time.monotonic() - self._since.pop(id(task))
@@ -162,6 +189,7 @@ class _Loop:
         """Take what came, in the order of numbers."""
         while (number := self._number(self._taken)) in self._done:
             done = self._done.pop(number)
+            self._learner.take(self._taken, done.uses)
             self._taken += 1
             self._counts.add(done.counts)
             self._version = done.version or self._version

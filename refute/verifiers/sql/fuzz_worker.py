@@ -24,6 +24,7 @@ from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.fuzz_asking import Desk
 from refute.verifiers.sql.fuzz_confirm import Looked, Looking
 from refute.verifiers.sql.fuzz_failure import Failure, seed_of
+from refute.verifiers.sql.fuzz_learn import Probe, Probed, Uses, probed
 from refute.verifiers.sql.fuzz_oracles import opened
 from refute.verifiers.sql.fuzz_plan import Counts, Plan
 from refute.verifiers.sql.fuzz_seeding import cases_of, schema_of
@@ -58,6 +59,7 @@ class Done:
     number: int
     counts: Counts
     failures: list[Failure]
+    uses: Uses = dataclasses.field(default_factory=Uses)
     lost: str = ""
     version: str = ""
 
@@ -80,9 +82,16 @@ class Bench:
             self._looking.close()
             self._looking = None
 
-    def do(self, task: Unit | Look) -> Any:
-        """`Done` of a unit, `Looked` of a failure. Raises UsageError."""
+    def do(self, task: Unit | Look | Probe) -> Any:
+        """`Done` of a unit, `Looked` of a failure, `Probed`. Raises UsageError."""
+        if isinstance(task, Probe):
+            return self.probe(task)
         return self.unit(task) if isinstance(task, Unit) else self.look(task)
+
+    def probe(self, task: Probe) -> Probed:
+        """What the engine has. Raises EngineLost, UsageError."""
+        desk = self._opened(Counts())
+        return probed(desk, task.features)
 
     def look(self, task: Look) -> Looked:
         """What comes of a closer look at a failure."""
@@ -99,7 +108,7 @@ class Bench:
         desk = self._opened(done.counts)
         cpu = float(getattr(desk.engine, "cpu_s", 0.0))
         try:
-            self._program(desk, unit)
+            self._program(desk, unit, uses=done.uses)
             done.counts.programs += 1
         except EngineLost as error:
             done.lost = str(error)
@@ -111,7 +120,9 @@ class Bench:
             self.close()
         return done
 
-    def _program(self, desk: Desk, unit: Unit, last: int | None = None) -> None:
+    def _program(
+        self, desk: Desk, unit: Unit, last: int | None = None, uses: Uses | None = None
+    ) -> None:
         """Run a program, or its queries up to the place `last`."""
         desk.program = unit.number
         if unit.number < 0:
@@ -129,6 +140,8 @@ class Bench:
             chunk = queries[start : start + CHUNK]
             changing += desk.ask(self._cases(desk, unit, chunk, start))
             desk.counts.queries += len(chunk)
+        if uses is not None:
+            _measure(desk, unit, made, uses)
         if last is None:
             self._change(desk, changing)
 
@@ -208,6 +221,7 @@ class Bench:
             self._desk = Desk(self.plan.choice, opened(self.plan.oracles), counts)
         self._desk.counts = counts
         self._desk.failures = []
+        self._desk.refused = set()
         return self._desk
 
     def _grammar_of(self, features: frozenset[str]) -> Grammar:
@@ -224,3 +238,13 @@ def _whole_tables(desk: Desk, names: Sequence[str]) -> list[tuple[int, Case]]:
         if tree is not None:
             cases.append((-1 - place, Case(desk.setup, tree, place, desk.dialect)))
     return cases
+
+
+def _measure(desk: Desk, unit: Unit, made: Program, uses: Uses) -> None:
+    """Note of some statements which features they have, and whether they were refused."""
+    for place in range(0, len(made.queries), MEASURED):
+        uses.note(made.queries[place], refused=place in desk.refused)
+    if unit.number % MEASURED == 0:
+        taken = set(desk.setup)
+        for tree in made.setup:
+            uses.note(tree, refused=text_of(tree) not in taken)

@@ -50,7 +50,7 @@ def dialect_of(choice: Choice) -> str:
 
     That of code under test and of programs is SQLite's, unless the choice says otherwise.
     """
-    return choice.transpile or fuzz_dialect.dialect_of(choice.engine)
+    return choice.kind or fuzz_dialect.dialect_of(choice.engine)
 
 
 def writing_of(dialect: str) -> Writing:

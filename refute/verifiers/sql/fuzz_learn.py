@@ -1,0 +1,148 @@
+"""Features that an engine has: asked for at the start, and watched while the run goes on.
+
+A smallest statement of each feature is asked first; what is refused is not generated. Later, a
+feature whose statements are nearly all refused is dropped as well, at most one in a round, since
+features come together and only one of them may be to blame. Rounds are of a fixed number of
+programs, and what a round shows counts from the round after the next: so what is generated depends
+on the engine's answers alone, and not on which process was faster.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+
+from refute.fuzz.sql.features import PROBE_SETUP, PROBES, TABLE_PROBES, features_in, supported
+from refute.fuzz.sql.text import Node
+from refute.oracles.sql.partial.question import Answer, Case
+from refute.oracles.sql.partial.written import tree_of
+from refute.specs.sql import FEATURES
+from refute.verifiers.sql.fuzz_asking import UNWRITTEN, Desk
+from refute.verifiers.sql.fuzz_failure import Failure, reason_of
+from refute.verifiers.sql.fuzz_writing import Refused
+
+ROUND = 16  # programs
+LEAST = 8  # statements of a feature, before it is dropped
+NEARLY_ALL = 0.9  # of them refused
+PLACE = -1000  # of the first probe among the queries
+
+
+@dataclasses.dataclass(frozen=True)
+class Probe:
+    """Ask what an engine has, of these features."""
+
+    features: frozenset[str]
+
+
+@dataclasses.dataclass
+class Probed:
+    """refused: feature → why. failures: that the probes met."""
+
+    refused: dict[str, str]
+    failures: list[Failure]
+
+
+@dataclasses.dataclass
+class Uses:
+    """Statements that were measured: how many had each feature, and of how many it was refused."""
+
+    asked: Counter[str] = dataclasses.field(default_factory=Counter)
+    refused: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    def note(self, tree: Node, *, refused: bool) -> None:
+        """Take one statement."""
+        found = features_in(tree)
+        self.asked.update(found)
+        if refused:
+            self.refused.update(found)
+
+    def add(self, other: Uses) -> None:
+        """Take another part of the run."""
+        self.asked.update(other.asked)
+        self.refused.update(other.refused)
+
+
+def probed(desk: Desk, features: Set[str]) -> Probed:
+    """What comes of the probes. Raises EngineLost, UsageError."""
+    refused: dict[str, str] = {}
+    desk.begin(PROBE_SETUP)
+    wanted = [name for name in FEATURES if name in features]
+    cases = []
+    for place, name in enumerate(n for n in wanted if n in PROBES):
+        tree = tree_of(PROBES[name])
+        why = _refusal(desk, [tree])
+        if why:
+            refused[name] = why
+        else:
+            cases.append((PLACE - place, Case(desk.setup, tree, place, desk.dialect)))
+    desk.ask(cases)
+    failures = list(desk.failures)
+    for name in (n for n in wanted if n in TABLE_PROBES):
+        desk.begin(())
+        given = TABLE_PROBES[name]
+        texts = [given] if isinstance(given, str) else list(given)
+        why = _refusal(desk, list(map(tree_of, texts)))
+        if why:
+            refused[name] = why
+    return Probed(refused, failures)
+
+
+def _refusal(desk: Desk, trees: Sequence[Node]) -> str:
+    """Why the last of the statements is not for this engine; empty when it is."""
+    texts = []
+    for tree in trees:
+        text = desk.written(tree)
+        if isinstance(text, Refused):
+            return f"{UNWRITTEN}{text.construct}"
+        texts.append(text)
+    answers: list[Answer] = list(desk.engine.answers(texts))
+    return reason_of(answers[-1]) if answers[-1][0] == "error" else ""
+
+
+class Learner:
+    """Which features each round of programs may use."""
+
+    def __init__(self, features: Set[str], refused: Mapping[str, str]) -> None:
+        self.refused = dict(refused)
+        self._chosen = [name for name in FEATURES if name in features]
+        first = frozenset(supported(self._chosen, list(refused)))
+        self._rounds = [first, first]
+        self._uses: dict[int, Uses] = {}
+        self._all = Uses()
+
+    def features(self, unit: int) -> frozenset[str]:
+        """What the unit of this number in the run may use."""
+        return self._rounds[unit // ROUND]
+
+    def ready(self, unit: int) -> bool:
+        """Whether it is known what that unit may use."""
+        return unit // ROUND < len(self._rounds)
+
+    def take(self, unit: int, uses: Uses) -> None:
+        """Take what a unit showed; units come in the order of their numbers."""
+        self._all.add(uses)
+        if (unit + 1) % ROUND:
+            return
+        worst = self._worst()
+        left = self._rounds[-1]
+        if worst:
+            self.refused[worst] = (
+                f"{self._all.refused[worst]} of {self._all.asked[worst]} statements were refused"
+            )
+            names = [name for name in FEATURES if name in left]
+            left = frozenset(supported(names, [worst]))
+            self._all = Uses()
+        self._rounds.append(left)
+
+    def _worst(self) -> str:
+        """The feature that is refused nearly always and most often; "" where there is none."""
+        uses, left = self._all, self._rounds[-1]
+        found = [
+            (uses.refused[name], name)
+            for name in FEATURES
+            if name in left
+            and uses.asked[name] >= LEAST
+            and uses.refused[name] >= NEARLY_ALL * uses.asked[name]
+        ]
+        return max(found)[1] if found else ""
