@@ -70,11 +70,89 @@ FEATURES: dict[str, str] = {
     "violation": "an INSERT that breaks a constraint and must be refused",
 }
 
+# What a query may use besides.
+QUERY_FEATURES: dict[str, str] = {
+    "right-join": "RIGHT JOIN",
+    "full-join": "FULL JOIN",
+    "natural-join": "NATURAL JOIN, and with LEFT, RIGHT and FULL where these are chosen",
+    "using": "JOIN … USING",
+    "join-alone": "a join of other kinds than CROSS without ON",
+    "paren-from": "joins in parentheses in FROM",
+    "values": "VALUES in FROM",
+    "not-indexed": "NOT INDEXED",
+    "rowid": "the number of a row",
+    "in-empty": "IN with an empty list",
+    "escape": "LIKE with ESCAPE",
+    "glob": "GLOB",
+    "text-functions": "REPLACE, TRIM, LTRIM, RTRIM, HEX, QUOTE, CHAR and PRINTF",
+    "number-functions": "ROUND, UNICODE and INSTR",
+    "sign": "SIGN",
+    "min-max": "MIN and MAX of several values",
+    "iif": "IIF",
+    "likelihood": "LIKELY, UNLIKELY and LIKELIHOOD",
+    "zeroblob": "ZEROBLOB",
+    "bits": "~, &, |, << and >>",
+    "unary-plus": "+ in front of a value, which has no affinity then",
+    "blob": "blobs as literals, and CAST to BLOB",
+    "boolean": "TRUE and FALSE, and IS with these",
+    "infinity": "1e500, which is infinite",
+    "row-values": "comparisons of row values",
+    "row-between": "BETWEEN of row values",
+    "row-in": "row values with IN, and compared with a subquery",
+    "group-by-expression": "GROUP BY of expressions and of positions",
+    "bare-columns": "columns beside a single MIN or MAX, which are of its row",
+    "order-by-expression": "ORDER BY of expressions",
+    "limit-inside": "LIMIT in a subquery, where it is of no matter which rows stay",
+    "cte": "WITH",
+    "materialized": "MATERIALIZED and NOT MATERIALIZED",
+    "recursive": "WITH RECURSIVE",
+    "window": "window functions with PARTITION BY and ORDER BY",
+    "window-frame": "frames of ROWS and RANGE",
+    "window-exclude": "EXCLUDE in a frame, and frames of GROUPS",
+    "named-window": "WINDOW",
+    "compound-several": "more than two queries combined",
+    "compound-inside": "combined queries in a subquery",
+}
+# What a database may have besides tables with these columns and keys: see `refute.fuzz.sql`.
+SETUP_FEATURES: dict[str, str] = {
+    "types": "columns declared as VARCHAR(10), BIGINT, BOOLEAN, BLOB and the like",
+    "rtrim": "COLLATE RTRIM of a column",
+    "composite-key": "PRIMARY KEY and UNIQUE of several columns",
+    "check": "CHECK",
+    "generated": "generated columns",
+    "stored": "generated columns that are STORED",
+    "without-rowid": "tables WITHOUT ROWID",
+    "strict": "STRICT tables",
+    "foreign-key": "REFERENCES",
+    "index": "CREATE INDEX of columns",
+    "unique-index": "CREATE UNIQUE INDEX",
+    "index-collate": "COLLATE in an index",
+    "expression-index": "expressions in an index",
+    "partial-index": "indexes with WHERE",
+    "view": "views",
+    "insert-or": "INSERT OR REPLACE and OR IGNORE",
+    "insert-select": "INSERT of a query's rows",
+    "upsert": "INSERT with ON CONFLICT",
+    "update": "UPDATE",
+    "update-or": "UPDATE OR REPLACE and OR IGNORE",
+    "delete": "DELETE",
+    "trigger": "triggers",
+    "alter": "ALTER TABLE ADD COLUMN and RENAME",
+    "rename-column": "ALTER TABLE RENAME COLUMN",
+    "analyze": "ANALYZE",
+    "reindex": "REINDEX",
+    "vacuum": "VACUUM",
+    "fts5": "virtual tables of FTS5",
+    "rtree": "virtual tables of R*Tree",
+}
+BASIC = tuple(FEATURES)  # what a claim is about that names no features
+FEATURES |= QUERY_FEATURES | SETUP_FEATURES
+
 
 def AgreesWithSQLite(
     engine: str,
     *,
-    features: Iterable[str] | None = None,
+    features: Iterable[str] | str | None = None,
     must_support: Iterable[str] | str = (),
     tables: int = 3,
     rows: int = 8,
@@ -82,10 +160,10 @@ def AgreesWithSQLite(
     """On every generated database, the engine answers every generated query as SQLite does.
 
     engine: `module:function`, a factory of DB-API 2.0 connections. features: the names of
-    `FEATURES` that are generated, all by default. must_support: those that the engine must not
-    refuse ("all": every generated one); a query that uses no others and the core may then not end
-    with an SQL error. Whatever else it refuses counts as discarded. tables: at most so many
-    (1..4). rows: at most so many in each (0..40).
+    `FEATURES` that are generated, those in `BASIC` by default ("all": every one). must_support:
+    those that the engine must not refuse ("all": every generated one); a query that uses no others
+    and the core may then not end with an SQL error. Whatever else it refuses counts as discarded.
+    tables: at most so many (1..4). rows: at most so many in each (0..40).
 
     Compared are the rows: values and their types; not the names of columns, and not what SQLite
     leaves open (the order without ORDER BY, for example; see `refute.oracles.sql.compare`). An
@@ -94,14 +172,17 @@ def AgreesWithSQLite(
     """
     subject = check_reference(engine, "engine")
     _need(not is_command(subject), "the engine is module:function", engine)
-    chosen = _names(FEATURES if features is None else features, "features")
+    chosen = _names(_meant(features), "features")
     must = chosen if must_support == ALL else _names(must_support, "must_support")
     outside = sorted(set(must) - set(chosen))
     _need(not outside, "must_support names what features leaves out", outside)
     _need(_within(tables, 1, MOST_TABLES), f"tables is 1 to {MOST_TABLES}", tables)
     _need(_within(rows, 0, MOST_ROWS), f"rows is 0 to {MOST_ROWS}", rows)
-    missing = [name for name in FEATURES if name not in chosen]
+    missing = [name for name in BASIC if name not in chosen]
+    more = [name for name in chosen if name not in BASIC]
     named = f", without {', '.join(missing)}" if missing else ""
+    if more:
+        named = f", with {', '.join(more)}{' and' if missing else ''}{named.lstrip(',')}"
     if len(missing) > len(chosen):
         named = f", with {', '.join(chosen) or 'the core of SQL'} only"
     return Statement(
@@ -115,6 +196,12 @@ def AgreesWithSQLite(
             "rows": rows,
         },
     )
+
+
+def _meant(features: Iterable[str] | str | None) -> Iterable[str] | str:
+    if features is None:
+        return BASIC
+    return tuple(FEATURES) if features == ALL else features
 
 
 def _names(given: Iterable[str], thing: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from refute.oracles.sql.driver import Session
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sqllogictest.expect import Labels, judge
 from refute.oracles.sqllogictest.reader import ControlRecord, read
-from refute.specs.sql import FEATURES
+from refute.specs.sql import BASIC
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "minidb"
@@ -69,7 +69,7 @@ def test_minidb_and_sqlite_pass_the_suite(path: Path) -> None:
 
 def generated() -> Iterator[Any]:
     """Small queries of every feature, then queries that mix them."""
-    shape = Shape(frozenset(FEATURES), 3, 8)
+    shape = Shape(frozenset(BASIC), 3, 8)
     yield from featured(7, shape, rounds=2)
     yield from islice(cases(7, shape), 300)
 

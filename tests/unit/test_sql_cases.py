@@ -83,8 +83,8 @@ def test_every_feature_is_generated_and_most_queries_return_rows() -> None:
         [result] = database.run([case["query"]])
         rows += result[0] == "rows" and bool(result[2])
         errors += result[0] == "error"
-    assert set(seen) == set(FEATURES) - {"conversion", "violation"}
-    assert min(seen.values()) >= 3
+    assert set(seen) >= {*PROBES, *TABLE_PROBES}
+    assert min(seen.values()) >= 2
     assert rows >= 165
     assert errors <= 4
 

@@ -1,37 +1,78 @@
-"""Aggregates, and the leaves of grouped queries: aggregates over the rows, and the group's keys."""
+"""Groups: keys, aggregates, and what expressions of a grouped query end in, which are those two.
+
+A column that is neither a key nor inside of an aggregate shows any row of its group; but next to
+one MIN or MAX, SQLite shows the row where that was found (lang_select.html, "Bare columns").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from refute.fuzz.sql.grammar import (
     Leaf,
-    Source,
     Writer,
     column,
-    columns_in,
     number,
     row_leaf,
     some_literal,
 )
-from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.text import Node
 
-Key = tuple[Source, Column]
+GroupKey = tuple[str, Callable[[], Node]]
+"""A key's family, and what makes it once more."""
 
 DEEPEST = 99
 NUMERIC = (exp.Count, exp.Count, exp.Sum, exp.Sum, exp.Avg, exp.Min, exp.Max)
 
 
-def group_leaf(keys: Sequence[Key]) -> Leaf:
+def group_keys(writer: Writer, tree: Node, first: Node | None, family: str) -> list[GroupKey]:
+    """GROUP BY some columns or expressions, or no clause at all; the keys.
+
+    first: what the first result column shows; GROUP BY names its position. family: of that.
+    """
+    if first is not None:
+        tree.set("group", exp.Group(expressions=[number(1)]))
+        return [(family, first.copy)]
+    if not writer.has("group-by") or writer.chance(0.35):
+        return []
+    found = writer.columns("any")
+    chosen = writer.rng.sample(found, min(len(found), writer.choice((1, 1, 2))))
+    keys: list[GroupKey] = [(of.family, functools.partial(column, s, of)) for s, of in chosen]
+    terms = [make() for _, make in keys]
+    if writer.turns_to("group-by-expression", 0.2):
+        made = expression(writer, "any")
+        if made is not None:
+            keys[0], terms[0] = ("any", made.copy), made
+    tree.set("group", exp.Group(expressions=terms))
+    return keys
+
+
+def expression(writer: Writer, family: str) -> Node | None:
+    """An expression that uses a column and is none, so that it means no position."""
+    made = writer.value(family, 1)
+    plain = isinstance(made, exp.Column | exp.Literal | exp.Null)
+    return None if plain or made.find(exp.Column) is None else made
+
+
+def bare_values(writer: Writer, families: Sequence[str]) -> list[Node]:
+    """One MIN or MAX of a column, and columns of the row where it was found."""
+    found = writer.columns("any")
+    kind = writer.choice((exp.Min, exp.Max))
+    values = [column(*writer.choice(found)) for _ in families]
+    values[int(writer.random() * len(values))] = kind(this=column(*writer.choice(found)))
+    return values
+
+
+def group_leaf(keys: Sequence[GroupKey]) -> Leaf:
     """What expressions of a grouped query end in: aggregates, and its keys."""
 
     def leaf(writer: Writer, family: str) -> Node:
-        own = [key for key in keys if family in ("any", key[1].family)]
+        own = [make for of, make in keys if family in ("any", of)]
         if own and writer.chance(0.45):
-            return column(*writer.rng.choice(own))
+            return writer.choice(own)()
         if writer.has("aggregate") and not writer.chance(0.08):
             return aggregate(writer, family)
         return some_literal(writer, family)
@@ -41,8 +82,9 @@ def group_leaf(keys: Sequence[Key]) -> Leaf:
 
 def aggregate(writer: Writer, family: str) -> Node:
     """A call of an aggregate that gives a value of the family, mostly."""
-    leaf, level = writer.leaf, writer.level
-    writer.leaf, writer.level = row_leaf, DEEPEST  # no subquery inside, or whose aggregate is it?
+    before = writer.leaf, writer.level, writer.outer, writer.windowed
+    # No subquery inside, and no column of a query around, or whose aggregate is it?
+    writer.leaf, writer.level, writer.outer, writer.windowed = row_leaf, DEEPEST, (), False
     try:
         call = _call(writer, family)
         if writer.turns_to("filter", 0.08):
@@ -50,7 +92,7 @@ def aggregate(writer: Writer, family: str) -> Node:
             return exp.Filter(this=call, expression=where)
         return call
     finally:
-        writer.leaf, writer.level = leaf, level
+        writer.leaf, writer.level, writer.outer, writer.windowed = before
 
 
 def _call(writer: Writer, family: str) -> Node:
@@ -59,7 +101,7 @@ def _call(writer: Writer, family: str) -> Node:
         return exp.GroupConcat(this=_argument(writer, "text"), separator=comma)
     if family == "number" and writer.turns_to("total", 0.12):
         return exp.Anonymous(this="TOTAL", expressions=[_argument(writer, "number")])
-    kind = writer.rng.choice((exp.Min, exp.Max) if family == "text" else NUMERIC)
+    kind = writer.choice((exp.Min, exp.Max) if family == "text" else NUMERIC)
     if kind is exp.Count and writer.chance(0.4):
         return exp.Count(this=exp.Star(), big_int=True)
     of = family if kind in (exp.Min, exp.Max) else "any" if kind is exp.Count else "number"
@@ -71,9 +113,9 @@ def _call(writer: Writer, family: str) -> Node:
 
 def _argument(writer: Writer, family: str) -> Node:
     """Mostly a plain column, because it has the NULLs."""
-    found = columns_in(writer.sources, family)
+    found = writer.columns(family)
     if found and writer.chance(0.75):
-        return column(*writer.rng.choice(found))
+        return column(*writer.choice(found))
     if not writer.sources:
         return number(1)
     return writer.value(family, 1)

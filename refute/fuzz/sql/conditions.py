@@ -10,10 +10,10 @@ from refute.fuzz.sql.grammar import (
     Writer,
     closed,
     column,
-    columns_in,
     row_leaf,
     some_literal,
     stored_literal,
+    text,
 )
 from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.text import Node
@@ -24,36 +24,51 @@ COMPARISONS = (exp.EQ, exp.EQ, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE
 PATTERNS = ("a%", "%a", "%", "_", "A", "%b%", "a_", "", "1%", "é", "%É")
 
 
-def _pair(writer: Writer, depth: int) -> tuple[Node, Node]:
+def pair(writer: Writer, depth: int) -> tuple[Node, Node]:
     """Two values worth comparing: a column and one of its values, two columns, or any."""
-    found = columns_in(writer.sources, "any") if writer.leaf is row_leaf else []
-    form = writer.rng.random()
+    found = writer.columns("any") if writer.leaf is row_leaf else ()
+    form = writer.random()
     if found and form < 0.5:
-        source, of = writer.rng.choice(found)
-        return column(source, of), stored_literal(writer, source, of)
+        source, of = writer.choice(found)
+        left, right = _shown(writer, column(source, of)), stored_literal(writer, source, of)
+        return (right, left) if form < 0.08 else (left, right)
     if found and form < 0.7:
-        source, of = writer.rng.choice(found)
-        others = columns_in(writer.sources, of.family)
-        return column(source, of), column(*writer.rng.choice(others))
+        source, of = writer.choice(found)
+        others = writer.columns(of.family if form < 0.66 else "any")
+        return column(source, of), _shown(writer, column(*writer.choice(others)))
     family = writer.family()
-    other = family if writer.chance(0.8) else writer.family()
+    other = family if writer.random() < 0.8 else writer.family()
     return writer.operand(family, depth - 1), writer.operand(other, depth - 1)
 
 
+def _shown(writer: Writer, tree: Node) -> Node:
+    """The column, at times without its affinity."""
+    return exp.Paren(this=tree, plus=True) if writer.turns_to("unary-plus", 0.04) else tree
+
+
+def collated_pair(writer: Writer, depth: int) -> tuple[Node, Node]:
+    """As `pair`, at times with a collation on either side."""
+    left, right = pair(writer, depth)
+    if writer.turns_to("collate", 0.08):
+        if writer.random() < 0.7:
+            left = _collated(writer, left)
+        else:
+            right = _collated(writer, right)
+    return left, right
+
+
 def _comparison(writer: Writer, family: str, depth: int) -> Node:
-    left, right = _pair(writer, depth)
-    if writer.turns_to("collate", 0.06):
-        left = _collated(writer, left)
-    return writer.rng.choice(COMPARISONS)(this=left, expression=right)
+    left, right = collated_pair(writer, depth)
+    return writer.choice(COMPARISONS)(this=left, expression=right)
 
 
 def _collated(writer: Writer, tree: Node) -> Node:
-    name = writer.rng.choice(("NOCASE", "NOCASE", "BINARY", "RTRIM"))
+    name = writer.choice(("NOCASE", "NOCASE", "BINARY", "RTRIM"))
     return exp.Collate(this=closed(tree), expression=exp.Var(this=name))
 
 
 def _logic(writer: Writer, family: str, depth: int) -> Node:
-    kind = writer.rng.choice((exp.And, exp.Or))
+    kind = writer.choice((exp.And, exp.Or))
     left, right = (closed(writer.condition(depth - 1)) for _ in range(2))
     return kind(this=left, expression=right)
 
@@ -72,55 +87,92 @@ def _truth(writer: Writer, family: str, depth: int) -> Node:
 
 
 def _is(writer: Writer, family: str, depth: int) -> Node:
-    left, right = _pair(writer, depth)
+    left, right = collated_pair(writer, depth)
+    if writer.turns_to("boolean", 0.2):
+        tree = exp.Is(this=left, expression=exp.Boolean(this=writer.chance(0.5)))
+        return exp.Not(this=tree) if writer.chance(0.4) else tree
+    if isinstance(right, exp.Null | exp.Boolean):
+        return exp.Is(this=left, expression=right)
     kind = exp.NullSafeNEQ if writer.chance(0.4) else exp.NullSafeEQ
     return kind(this=left, expression=right)
 
 
 def _in_list(writer: Writer, family: str, depth: int) -> Node:
-    left, first = _pair(writer, depth)
-    others = [some_literal(writer, "any") for _ in range(writer.rng.randrange(3))]
+    left, first = pair(writer, depth)
+    others = [some_literal(writer, "any") for _ in range(int(writer.random() * 3))]
     if writer.chance(0.4):
         others.append(exp.Null())
     tree = exp.In(this=left, expressions=[first, *others])
+    if writer.turns_to("in-empty", 0.06):
+        tree.set("expressions", [])  # which is false, and NOT of it is true
     return exp.Not(this=tree) if writer.chance(0.5) else tree
 
 
 def _between(writer: Writer, family: str, depth: int) -> Node:
-    left, low = _pair(writer, depth)
-    tree = exp.Between(this=left, low=low, high=closed(writer.value(writer.family(), 0)))
+    left, low = collated_pair(writer, depth)
+    found = writer.columns("any") if writer.leaf is row_leaf else ()
+    if found and writer.chance(0.3):
+        high = column(*writer.choice(found))
+    else:
+        high = closed(writer.value(writer.family(), 0))
+    tree = exp.Between(this=left, low=low, high=high)
     return exp.Not(this=tree) if writer.chance(0.3) else tree
 
 
-def _like(writer: Writer, family: str, depth: int) -> Node:
-    found = columns_in(writer.sources, "text") if writer.leaf is row_leaf else []
+def _matched(writer: Writer, depth: int, *, folds: bool) -> tuple[Node, str]:
+    """A text, and a pattern of LIKE that may fit it. folds: whether case is of no matter."""
+    found = writer.columns("text") if writer.leaf is row_leaf else []
     if found and writer.chance(0.8):
-        source, of = writer.rng.choice(found)
-        left, text = column(source, of), _pattern(writer, source, of)
-    else:
-        left, text = writer.operand("text", depth - 1), writer.rng.choice(PATTERNS)
-    pattern = exp.Literal(this=text, is_string=True)
-    tree = exp.Like(this=left, expression=pattern)
+        source, of = writer.choice(found)
+        return column(source, of), _pattern(writer, source, of, folds=folds)
+    if writer.leaf is row_leaf and writer.columns("any") and writer.chance(0.3):
+        source, of = writer.choice(writer.columns("any"))
+        return column(source, of), _pattern(writer, source, of, folds=folds)
+    return writer.operand("text", depth - 1), writer.choice(PATTERNS)
+
+
+def _like(writer: Writer, family: str, depth: int) -> Node:
+    left, fitting = _matched(writer, depth, folds=True)
+    escape = writer.turns_to("escape", 0.2)
+    if escape:
+        fitting = fitting.replace("_", "x_").replace("%", "x%", 1)
+    pattern = text(fitting)
+    if not escape and writer.chance(0.06):
+        pattern = writer.operand("text", 0)
+    tree: Node = exp.Like(this=left, expression=pattern)
+    if escape:
+        tree = exp.Escape(this=tree, expression=text("x"))
     return exp.Not(this=exp.Paren(this=tree)) if writer.chance(0.3) else tree
 
 
-def _pattern(writer: Writer, source: Source, of: Column) -> str:
+def _glob(writer: Writer, family: str, depth: int) -> Node:
+    left, fitting = _matched(writer, depth, folds=False)
+    fitting = fitting.replace("%", "*").replace("_", "?")
+    if fitting and writer.chance(0.15):
+        place = int(writer.random() * len(fitting))
+        letter = "[a-b]" if writer.chance(0.7) else "[^x]"
+        fitting = fitting[:place] + letter + fitting[place + 1 :]
+    tree = exp.Glob(this=left, expression=text(fitting))
+    return exp.Not(this=exp.Paren(this=tree)) if writer.chance(0.3) else tree
+
+
+def _pattern(writer: Writer, source: Source, of: Column, *, folds: bool) -> str:
     """A pattern that some value of the column fits, or nearly."""
-    values = [str(v) for v in source.values[source.columns.index(of)]]
+    values = [str(v) for v in source.values(of)]
     if not values or writer.chance(0.2):
-        return writer.rng.choice(PATTERNS)
-    text = writer.rng.choice([v for v in values if v.lower() != v.upper()] or values)
-    if writer.chance(0.6):
-        text = text.swapcase()
-    place = writer.rng.randint(0, len(text))
-    match writer.rng.randrange(4):
+        return writer.choice(PATTERNS)
+    fitting = writer.choice([v for v in values if v.lower() != v.upper()] or values)
+    if folds and writer.chance(0.6):
+        fitting = fitting.swapcase()
+    place = int(writer.random() * (len(fitting) + 1))
+    match int(writer.random() * 4):
         case 0:
-            return text[:place] + "%"
+            return fitting[:place] + "%"
         case 1:
-            return "%" + text[place:]
+            return "%" + fitting[place:]
         case 2:
-            return text[:place] + "_" + text[place + 1 :]
-    return text
+            return fitting[:place] + "_" + fitting[place + 1 :]
+    return fitting
 
 
 PRODUCTIONS = (
@@ -133,4 +185,5 @@ PRODUCTIONS = (
     Production("in-list", 1.6, CONDITION, _in_list),
     Production("between", 0.8, CONDITION, _between),
     Production("like", 1.4, CONDITION, _like),
+    Production("glob", 0.5, CONDITION, _glob),
 )

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import functools
 import itertools
 import random
 from collections.abc import Callable, Iterable, Sequence, Set
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -21,10 +23,19 @@ from refute.fuzz.sql.text import Node
 from refute.plain import Plain
 
 Make = Callable[["Writer", str, int], Node]
+Item = TypeVar("Item")
 
-FEW = 3  # features
+FEW = 5  # features
 BOOST = 6  # of their weight then
-ATOMS = (exp.Column, exp.Literal, exp.Null, exp.Paren, exp.Subquery, exp.Func, exp.Cast)
+RARE = ("blob", "boolean", "infinity")  # features that are literals
+FAMILIES = ("number", "number", "number", "text", "text", "any", "any", "truth")
+ATOMS = frozenset(
+    (
+        *(exp.Column, exp.Literal, exp.Null, exp.Paren, exp.Subquery, exp.Cast, exp.Case),
+        *(exp.Tuple, exp.HexString, exp.Boolean, exp.Exists),
+    )
+)
+OPERATORS = (exp.Binary, exp.Unary, exp.Predicate)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +58,8 @@ class Grammar:
         self.features = frozenset(features)
         allowed = [p for p in productions if not p.feature or p.feature in features]
         boost = BOOST if len(self.features) <= FEW else 1
+        self.rare = (*(name for name in RARE if name in self.features), "long")
+        self.usual = 0.5 if self.narrow and len(self.rare) > 1 else 0.94  # of literals
         self._by_family: dict[str, tuple[list[Make], list[float]]] = {}
         for family in sorted({f for p in allowed for f in p.families}):
             own = [p for p in allowed if family in p.families]
@@ -59,21 +72,35 @@ class Grammar:
         makes, sums = self._by_family[family]
         return makes[bisect.bisect_right(sums, rng.random() * sums[-1])]
 
+    @functools.cached_property
+    def narrow(self) -> bool:
+        """Whether hardly anything is allowed, and so a query is for the sake of that."""
+        return len(self.features) <= FEW
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Source:
-    """One item of FROM: the name it is known by, and its columns. values: of each column."""
+    """One item of FROM: the name it is known by, and its columns.
+
+    table: whose rows they are. origins: of a subquery, where each column's values come from, as
+    far as it shows a column as it is. rowid: whether rows have one.
+    """
 
     alias: str
     columns: tuple[Column, ...]
-    values: tuple[tuple[Plain, ...], ...]
+    table: Table | None = None
+    origins: tuple[Key | None, ...] = ()
+    rowid: bool = False
+
+    def values(self, of: Column) -> Sequence[Plain]:
+        """What the column mostly holds, as far as that is known."""
+        if self.table is not None:
+            return self.table.values(of)
+        origin = self.origins[self.columns.index(of)] if self.origins else None
+        return () if origin is None else origin[0].values(origin[1])
 
 
-def source_of(table: Table, alias: str) -> Source:
-    """A table as an item of FROM."""
-    return Source(alias, table.columns, tuple(tuple(table.values(c)) for c in table.columns))
-
-
+Key = tuple[Source, Column]
 Leaf = Callable[["Writer", str], Node]
 
 
@@ -83,19 +110,46 @@ class Writer:
     sources: the items of FROM that an expression may name. outer: those of the queries around.
     leaf: makes what an expression ends in: columns and literals, or in a grouped query aggregates
     and keys. level: how many queries this one stands in, itself included. done: the sources of the
-    SELECT that was finished last.
+    SELECT that was finished last. shown: the columns that it shows as they are. windowed: whether a
+    window function may stand here. common: tables that WITH has made. beside: what has a name in
+    the same FROM and is not in scope.
     """
 
     def __init__(self, rng: random.Random, grammar: Grammar, schema: Schema) -> None:
         self.rng = rng
+        self.random = rng.random
         self.grammar = grammar
         self.schema = schema
-        self.sources: tuple[Source, ...] = ()
         self.outer: tuple[Source, ...] = ()
         self.level = 0
         self.done: tuple[Source, ...] = ()
+        self.shown: tuple[Key | None, ...] = ()
         self.leaf: Leaf = row_leaf
+        self.windowed = False
+        self.common: list[Source] = []
+        self.beside: tuple[Source, ...] = ()
+        self.named_windows: list[Node] = []
+        self._found: dict[str, list[Key]] = {}
+        self._sources: tuple[Source, ...] = ()
         self._names = itertools.count()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The items of FROM that an expression may name."""
+        return self._sources
+
+    @sources.setter
+    def sources(self, sources: tuple[Source, ...]) -> None:
+        """Enter another scope."""
+        self._sources = sources
+        self._found = {}
+
+    def columns(self, family: str) -> list[Key]:
+        """The columns in scope of a family; "any" takes all."""
+        found = self._found.get(family)
+        if found is None:
+            found = self._found[family] = columns_in(self._sources, family)
+        return found
 
     def alias(self) -> str:
         """A name that nothing else in the query has."""
@@ -110,13 +164,18 @@ class Writer:
 
         Where hardly anything else is allowed, the query is for its sake, and the share is greater.
         """
-        if feature not in self.grammar.features:
+        grammar = self.grammar
+        if feature not in grammar.features:
             return False
-        return self.chance(share if len(self.grammar.features) > FEW else max(share, 0.5))
+        return self.random() < (max(share, 0.5) if grammar.narrow else share)
 
     def chance(self, share: float) -> bool:
         """True in that share of all calls."""
-        return self.rng.random() < share
+        return self.random() < share
+
+    def choice(self, items: Sequence[Item]) -> Item:
+        """One of them."""
+        return items[int(self.random() * len(items))]
 
     def value(self, family: str, depth: int) -> Node:
         """An expression of the family; of "truth" a condition, which is 1, 0 or NULL."""
@@ -137,15 +196,17 @@ class Writer:
 
     def family(self) -> str:
         """A family of values."""
-        return self.rng.choice(
-            ("number", "number", "number", "text", "text", "any", "any", "truth")
-        )
+        return self.choice(FAMILIES)
 
 
 def closed(tree: Node) -> Node:
     """The tree, in parentheses unless it is one word."""
-    negative = isinstance(tree, exp.Neg) and isinstance(tree.this, exp.Literal)
-    return tree if negative or isinstance(tree, ATOMS) else exp.Paren(this=tree)
+    kind = type(tree)
+    if kind in ATOMS or (kind is exp.Neg and type(tree.this) in (exp.Literal, exp.HexString)):
+        return tree
+    if isinstance(tree, exp.Func) and not isinstance(tree, OPERATORS):
+        return tree
+    return exp.Paren(this=tree)
 
 
 def column(source: Source, of: Column) -> Node:
@@ -156,8 +217,8 @@ def column(source: Source, of: Column) -> Node:
     )
 
 
-def columns_in(sources: Sequence[Source], family: str) -> list[tuple[Source, Column]]:
-    """The columns in scope of a family; "any" takes all."""
+def columns_in(sources: Sequence[Source], family: str) -> list[Key]:
+    """The columns of a family; "any" takes all."""
     return [(s, c) for s in sources for c in s.columns if family in ("any", c.family)]
 
 
@@ -166,38 +227,85 @@ def number(value: int) -> Node:
     return exp.Literal(this=str(value), is_string=False)
 
 
+def text(value: str) -> Node:
+    """A literal of a text."""
+    return exp.Literal(this=value, is_string=True)
+
+
 def row_leaf(writer: Writer, family: str) -> Node:
-    """A column of the family, or a literal."""
-    if not writer.chance(0.15):
-        found = columns_in(writer.sources, family)
-        if not found and writer.chance(0.6):
-            found = columns_in(writer.sources, "any")
+    """A column of the family, or a literal; at times a column of a query around."""
+    if writer.random() < 0.85:
+        found = writer.columns(family)
+        if not found and writer.random() < 0.6:
+            found = writer.columns("any")
+        if writer.outer and writer.turns_to("correlated", 0.08):
+            found = columns_in(writer.outer, family) or found
         if found:
-            return column(*writer.rng.choice(found))
+            source, of = writer.choice(found)
+            if source.rowid and writer.turns_to("rowid", 0.03):
+                return rowid(source)
+            return column(source, of)
     return some_literal(writer, family)
+
+
+def rowid(source: Source) -> Node:
+    """The number of a row."""
+    return exp.Column(
+        this=exp.Identifier(this="rowid", quoted=False),
+        table=exp.Identifier(this=source.alias, quoted=False),
+    )
+
+
+KINDS = {"number": ("INTEGER", "INTEGER", "REAL"), "any": ("INTEGER", "TEXT", "")}
+BLOBS = ("", "00", "61", "41", "31", "ce", "aabb", "bb", "e9", "312e30")
+LONG = 300  # letters of a long text
 
 
 def some_literal(writer: Writer, family: str) -> Node:
     """A literal of the family, at times NULL."""
-    rng = writer.rng
-    if rng.random() < 0.1:
+    share = writer.random()
+    if share < 0.1:
         return exp.Null()
-    kind = rng.choice(("INTEGER", "INTEGER", "REAL") if family == "number" else ("TEXT",))
-    if family == "any":
-        kind = rng.choice(("INTEGER", "TEXT", ""))
-    usual, edges = POOLS[kind]
-    return literal(rng.choice(edges if rng.random() < 0.1 else usual))
+    if share > writer.grammar.usual:
+        rare = _rare_literal(writer, family)
+        if rare is not None:
+            return rare
+    usual, edges = POOLS[writer.choice(KINDS.get(family, ("TEXT",)))]
+    return literal(writer.choice(edges if writer.random() < 0.12 else usual))
+
+
+def _rare_literal(writer: Writer, family: str) -> Node | None:
+    """A blob, a truth value, an infinity or a long text."""
+    kind = writer.choice(writer.grammar.rare)
+    if kind == "long":
+        return text("ab" * LONG) if family == "text" and writer.chance(0.3) else None
+    if kind == "blob":
+        made: Node = exp.HexString(this=writer.choice(BLOBS))
+        return exp.Neg(this=made) if writer.chance(0.2) else made
+    if kind == "boolean":
+        return exp.Boolean(this=writer.chance(0.5))
+    infinite = exp.Literal(this="1e500", is_string=False)
+    return exp.Neg(this=infinite) if writer.chance(0.5) else infinite
 
 
 def stored_literal(writer: Writer, source: Source, of: Column) -> Node:
     """A literal that the column mostly holds, so that comparisons come out true at times.
 
-    At times a text that only some collation takes as equal to one it holds.
+    At times a text that only some collation takes as equal to one it holds, a number as a text, or
+    a text as a blob.
     """
-    values = source.values[source.columns.index(of)]
-    if not values or writer.chance(0.2):
+    values = source.values(of)
+    if not values or writer.random() < 0.2:
         return some_literal(writer, of.family)
-    value = writer.rng.choice(values)
-    if type(value) is str and writer.chance(0.4):
-        value = value.swapcase() if writer.chance(0.8) else f"{value} "
+    value = writer.choice(values)
+    if type(value) is str:
+        share = writer.random()
+        if share < 0.4:
+            value = value.swapcase() if share < 0.32 else f"{value} "
+        elif share > 0.97 and writer.has("blob"):
+            return exp.HexString(this=value.encode("utf-8", "surrogateescape").hex())
+    elif type(value) is bytes:
+        return exp.HexString(this=value.hex())
+    elif writer.random() < 0.1:
+        return text(str(value))
     return literal(value)

@@ -1,7 +1,7 @@
-"""Whole queries: one SELECT or several combined, with ORDER BY and LIMIT at the end.
+"""Whole queries: WITH, one SELECT or several combined, with ORDER BY and LIMIT at the end.
 
-LIMIT stands only here, on the outermost query: inside, the rows that it keeps would be open
-wherever the order has ties, and so would be everything computed from them.
+Inside of a query, LIMIT stands only where an order fixes what it keeps, or where that is of no
+matter: everything computed from other rows would be open.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from refute.fuzz.sql import conditions, scalars, selects
-from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, columns_in, number
+from refute.fuzz.sql import conditions, rows, scalars, selects, windows
+from refute.fuzz.sql.aggregates import expression
+from refute.fuzz.sql.ctes import with_clause
+from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, number
 from refute.fuzz.sql.schema import Schema
-from refute.fuzz.sql.selects import select
+from refute.fuzz.sql.selects import compound, compound_kinds, derived_source, select
 from refute.fuzz.sql.text import Node
 
 PRODUCTIONS: tuple[Production, ...] = (
     *scalars.PRODUCTIONS,
     *conditions.PRODUCTIONS,
     *selects.PRODUCTIONS,
+    *rows.PRODUCTIONS,
+    *windows.PRODUCTIONS,
 )
-COMPOUNDS: dict[str, tuple[type[exp.SetOperation], bool]] = {
-    "union": (exp.Union, True),
-    "union-all": (exp.Union, False),
-    "intersect": (exp.Intersect, True),
-    "except": (exp.Except, True),
-}
+COLLATIONS = ("NOCASE", "NOCASE", "RTRIM", "BINARY")
 QUERIES = 12  # on one database
 WIDTHS = (1, 1, 2, 2, 3)  # result columns
 
@@ -43,14 +42,22 @@ def query(
     writer = Writer(rng, grammar, schema)
     if families is None:
         families = [writer.family() for _ in range(rng.choice(widths))]
-    compounds = [name for name in COMPOUNDS if writer.has(name)]
-    chosen = rng.choice(compounds) if compounds else ""
-    if writer.turns_to(chosen, 0.14):
-        tree = _compound(writer, families, chosen)
+    clause = None
+    if writer.turns_to("cte", 0.1) or (writer.has("recursive") and writer.grammar.narrow):
+        writer.level = 1
+        clause = with_clause(writer, derived_source)
+        writer.level = 0
+    kinds = compound_kinds(writer)
+    if kinds and writer.turns_to(kinds[0], 0.14):
+        tree = compound(writer, families, kinds)
     else:
-        tree = select(writer, families)
+        tree = select(writer, families, star=True)
+    if clause is not None:
+        tree.set("with_", clause)
     if writer.turns_to("order-by", 0.35):
-        tree.set("order", exp.Order(expressions=list(_terms(writer, tree, len(families)))))
+        terms = list(_terms(writer, tree, len(families)))
+        if terms:
+            tree.set("order", exp.Order(expressions=terms))
     if writer.turns_to("limit", 0.35 if tree.args.get("order") else 0.05):
         tree.set("limit", exp.Limit(expression=number(rng.choice((0, 1, 1, 2, 3, 5)))))
         if writer.chance(0.4):
@@ -58,29 +65,30 @@ def query(
     return tree
 
 
-def _compound(writer: Writer, families: Sequence[str], name: str) -> Node:
-    kind, distinct = COMPOUNDS[name]
-    left, right = select(writer, families), select(writer, families)
-    return kind(this=left, expression=right, distinct=distinct)
-
-
 def _terms(writer: Writer, tree: Node, width: int) -> Iterable[Node]:
     """Terms of ORDER BY: positions, names of result columns, and in a plain query any column."""
-    places = writer.rng.sample(range(width), writer.rng.randint(1, width))
-    for place in places:
+    star = isinstance(tree, exp.Select) and isinstance(tree.expressions[0], exp.Star)
+    for place in () if star else writer.rng.sample(range(width), writer.rng.randint(1, width)):
         by_name = writer.chance(0.5)
         term: Node = exp.Identifier(this=f"c{place}", quoted=False)
         yield _ordered(writer, exp.Column(this=term) if by_name else number(place + 1))
     free = isinstance(tree, exp.Select) and not tree.args.get("distinct")
-    if free and not tree.args.get("group") and not tree.find(exp.AggFunc) and writer.chance(0.3):
-        found = columns_in(writer.done, "any")
-        if found:
-            yield _ordered(writer, column(*writer.rng.choice(found)))
+    if not free or tree.args.get("group") or tree.find(exp.AggFunc):
+        return
+    writer.sources, writer.level = writer.done, 1
+    found = writer.columns("any")
+    if found and writer.chance(0.9 if star else 0.3):
+        yield _ordered(writer, column(*writer.choice(found)))
+    if found and writer.turns_to("order-by-expression", 0.2):
+        made = expression(writer, "any")
+        if made is not None:
+            yield _ordered(writer, made)
+    writer.sources, writer.level = (), 0
 
 
 def _ordered(writer: Writer, term: Node) -> Node:
-    if isinstance(term, exp.Column) and writer.turns_to("collate", 0.08):
-        term = exp.Collate(this=term, expression=exp.Var(this="NOCASE"))
+    if isinstance(term, exp.Column) and writer.turns_to("collate", 0.1):
+        term = exp.Collate(this=term, expression=exp.Var(this=writer.choice(COLLATIONS)))
     desc = writer.chance(0.4)
     changed = writer.turns_to("nulls-order", 0.1)
     return exp.Ordered(this=term, desc=desc or None, nulls_first=not desc if not changed else desc)

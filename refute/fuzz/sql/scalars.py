@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from refute.fuzz.sql.grammar import Production, Writer, closed, number
+from refute.fuzz.sql.grammar import Production, Writer, closed, number, text
 from refute.fuzz.sql.text import Node
 
 ALL = ("number", "text", "any")
@@ -13,6 +13,8 @@ CASTS = {
     "text": (exp.DType.TEXT,),
     "any": (exp.DType.INT, exp.DType.TEXT, exp.DType.FLOAT, exp.DType.DECIMAL),
 }
+BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseLeftShift, exp.BitwiseRightShift)
+FORMATS = ("%d", "%s", "%5d|", "%-4s|", "%x", "%c", "%q", "%Q", "%.2f", "%04d", "a%%b")
 
 
 def _leaf(writer: Writer, family: str, depth: int) -> Node:
@@ -20,7 +22,7 @@ def _leaf(writer: Writer, family: str, depth: int) -> Node:
 
 
 def _arithmetic(writer: Writer, family: str, depth: int) -> Node:
-    kind = writer.rng.choice((exp.Add, exp.Sub, exp.Mul))
+    kind = writer.choice((exp.Add, exp.Sub, exp.Mul))
     left, right = (writer.operand("number", depth - 1) for _ in range(2))
     return kind(this=left, expression=right)
 
@@ -41,7 +43,7 @@ def _modulo(writer: Writer, family: str, depth: int) -> Node:
 
 def _concat(writer: Writer, family: str, depth: int) -> Node:
     left = writer.operand("text", depth - 1)
-    right = writer.operand(writer.rng.choice(("text", "text", "any")), depth - 1)
+    right = writer.operand(writer.choice(("text", "text", "any")), depth - 1)
     return exp.DPipe(this=left, expression=right, safe=True)
 
 
@@ -60,6 +62,9 @@ def _case(writer: Writer, family: str, depth: int) -> Node:
 
 def _coalesce(writer: Writer, family: str, depth: int) -> Node:
     first = writer.value(family, depth - 1)
+    if writer.chance(0.4):
+        second = writer.value(family, depth - 1)
+        return exp.Coalesce(this=first, expressions=[second], is_nvl=True)
     others = [writer.value(family, depth - 1) for _ in range(1 + writer.chance(0.25))]
     return exp.Coalesce(this=first, expressions=others)
 
@@ -69,16 +74,19 @@ def _nullif(writer: Writer, family: str, depth: int) -> Node:
 
 
 def _cast(writer: Writer, family: str, depth: int) -> Node:
-    kind = writer.rng.choice(CASTS[family])
+    kind = writer.choice(CASTS[family])
+    if writer.turns_to("blob", 0.12):
+        kind = exp.DType.BLOB
     return exp.Cast(this=writer.value("any", depth - 1), to=exp.DataType(this=kind))
 
 
 def _text_function(writer: Writer, family: str, depth: int) -> Node:
-    kind = writer.rng.choice((exp.Upper, exp.Lower, exp.Typeof, exp.Substring))
+    kind = writer.choice((exp.Upper, exp.Lower, exp.Typeof, exp.Substring))
     if kind is exp.Substring:
-        start, length = number(writer.rng.randint(1, 3)), number(writer.rng.randint(0, 2))
-        arguments = [writer.value("text", depth - 1), start, length]
-        return exp.Anonymous(this="SUBSTR", expressions=arguments)
+        start, length = number(writer.choice((1, 2, 3))), number(writer.choice((0, 1, 2)))
+        if writer.chance(0.15):
+            start = exp.Neg(this=start)
+        return exp.Substring(this=writer.value("text", depth - 1), start=start, length=length)
     return kind(this=writer.value("any" if kind is exp.Typeof else "text", depth - 1))
 
 
@@ -86,6 +94,90 @@ def _number_function(writer: Writer, family: str, depth: int) -> Node:
     if writer.chance(0.6):
         return exp.Length(this=writer.value("text", depth - 1))
     return exp.Abs(this=writer.value("number", depth - 1))
+
+
+def _more_of_text(writer: Writer, family: str, depth: int) -> Node:
+    """A function that gives a text and is in SQLite's core."""
+    value, depth = writer.value, depth - 1
+    match int(writer.random() * 7):
+        case 0:
+            parts = [value("text", 0) for _ in range(2)]
+            this = value("text", depth)
+            return exp.Replace(this=this, expression=parts[0], replacement=parts[1])
+        case 1 | 2:
+            made = exp.Trim(this=value("text", depth), position=writer.choice(TRIMS))
+            if writer.chance(0.4):
+                made.set("expression", value("text", 0))
+            return made
+        case 3:
+            return exp.Hex(this=value(writer.choice(("text", "any")), depth))
+        case 4:
+            return exp.Anonymous(this="QUOTE", expressions=[value("any", depth)])
+        case 5:
+            codes = [
+                number(writer.choice((65, 97, 49, 233))) for _ in range(1 + writer.chance(0.3))
+            ]
+            return exp.Chr(expressions=codes, charset=False)
+    of = text(writer.choice(FORMATS))
+    return exp.Anonymous(this="PRINTF", expressions=[of, value("any", depth)])
+
+
+TRIMS = (None, None, "LEADING", "TRAILING")
+
+
+def _more_of_numbers(writer: Writer, family: str, depth: int) -> Node:
+    """A function that gives a number and is in SQLite's core."""
+    value, depth = writer.value, depth - 1
+    match int(writer.random() * 4):
+        case 0:
+            return exp.Round(this=value("number", depth))
+        case 1:
+            return exp.Round(this=value("number", depth), decimals=number(writer.choice((0, 1, 2))))
+        case 2:
+            return exp.Unicode(this=value("text", depth))
+    of = writer.choice(("text", "text", "any"))
+    return exp.StrPosition(this=value(of, depth), substr=value(of, 0))
+
+
+def _sign(writer: Writer, family: str, depth: int) -> Node:
+    return exp.Sign(this=writer.value("number", depth - 1))
+
+
+def _extreme(writer: Writer, family: str, depth: int) -> Node:
+    """MIN or MAX of several values."""
+    kind = writer.choice((exp.Least, exp.Greatest))
+    others = [writer.value(family, 0) for _ in range(1 + writer.chance(0.3))]
+    return kind(this=writer.value(family, depth - 1), expressions=others, ignore_nulls=False)
+
+
+def _iif(writer: Writer, family: str, depth: int) -> Node:
+    values = [writer.value(family, depth - 1) for _ in range(2)]
+    return exp.If(this=writer.condition(depth - 2), true=values[0], false=values[1])
+
+
+def _likely(writer: Writer, family: str, depth: int) -> Node:
+    """A value with a hint for the planner."""
+    name = writer.choice(("LIKELY", "UNLIKELY", "LIKELIHOOD"))
+    given = [writer.value(family, depth - 1)]
+    if name == "LIKELIHOOD":
+        given.append(exp.Literal(this=writer.choice(("0.0", "0.5", "0.9")), is_string=False))
+    return exp.Anonymous(this=name, expressions=given)
+
+
+def _zeroblob(writer: Writer, family: str, depth: int) -> Node:
+    return exp.Anonymous(this="ZEROBLOB", expressions=[number(writer.choice((0, 1, 3)))])
+
+
+def _bits(writer: Writer, family: str, depth: int) -> Node:
+    if writer.chance(0.3):
+        return exp.BitwiseNot(this=writer.operand("number", depth - 1))
+    left, right = writer.operand("number", depth - 1), writer.operand("number", 0)
+    return writer.choice(BITS)(this=left, expression=right)
+
+
+def _plus(writer: Writer, family: str, depth: int) -> Node:
+    """The value without a column's affinity and without the use of its indexes."""
+    return exp.Paren(this=closed(writer.value(family, 0)), plus=True)
 
 
 def _truth(writer: Writer, family: str, depth: int) -> Node:
@@ -108,4 +200,13 @@ PRODUCTIONS = (
     Production("cast", 0.6, ALL, _cast),
     Production("functions", 0.8, ("text",), _text_function),
     Production("functions", 0.5, ("number",), _number_function),
+    Production("text-functions", 0.7, ("text",), _more_of_text),
+    Production("number-functions", 0.6, ("number",), _more_of_numbers),
+    Production("sign", 0.2, ("number",), _sign),
+    Production("min-max", 0.5, ALL, _extreme),
+    Production("iif", 0.3, ALL, _iif),
+    Production("likelihood", 0.3, ALL, _likely),
+    Production("zeroblob", 0.2, ("any",), _zeroblob),
+    Production("bits", 0.7, ("number", "any"), _bits),
+    Production("unary-plus", 0.6, ALL, _plus),
 )

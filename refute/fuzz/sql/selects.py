@@ -1,4 +1,4 @@
-"""SELECT: sources and joins, WHERE, groups, and the subqueries that stand inside expressions."""
+"""SELECT: WHERE, groups, and the subqueries that stand inside expressions and in FROM."""
 
 from __future__ import annotations
 
@@ -7,67 +7,132 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from refute.fuzz.sql.aggregates import Key, aggregate, group_leaf
-from refute.fuzz.sql.grammar import (
-    FEW,
-    Production,
-    Source,
-    Writer,
-    column,
-    columns_in,
-    number,
-    row_leaf,
-    source_of,
+from refute.fuzz.sql.aggregates import (
+    GroupKey,
+    aggregate,
+    bare_values,
+    expression,
+    group_keys,
+    group_leaf,
 )
+from refute.fuzz.sql.grammar import Key, Production, Source, Writer, number, row_leaf
+from refute.fuzz.sql.rows import first_in_order, row_of_columns
 from refute.fuzz.sql.schema import Column
+from refute.fuzz.sql.sources import TYPES, alias, from_clause, link
 from refute.fuzz.sql.text import Node
 
-JOINS = {"inner-join": 3.0, "left-join": 3.0, "cross-join": 1.2}
-DEPTH = 2  # of expressions in the outermost query
-MOST_NESTED = 2  # queries inside of each other, the outermost included
-TYPES = {"truth": "INTEGER", "number": "INTEGER", "text": "TEXT", "any": ""}
+DEPTH = 3  # of expressions in the outermost query
+MOST_NESTED = 3  # queries inside of each other, the outermost included
+DEEPER = 0.2  # of the places for a subquery in a subquery
+COMPOUNDS: dict[str, tuple[type[exp.SetOperation], bool]] = {
+    "union": (exp.Union, True),
+    "union-all": (exp.Union, False),
+    "intersect": (exp.Intersect, True),
+    "except": (exp.Except, True),
+}
 
 
-def select(writer: Writer, families: Sequence[str], *, grouped: bool | None = None) -> Node:
+def select(
+    writer: Writer, families: Sequence[str], *, grouped: bool | None = None, star: bool = False
+) -> Node:
     """A SELECT with one result column for each family, named c0, c1 and so on.
 
-    grouped: whether it aggregates; by chance where None.
+    grouped: whether it aggregates; by chance where None. star: whether it may show all columns.
     """
     with _inside(writer):
-        tree = _select(writer, families, grouped)
+        tree = _select(writer, families, grouped, star)
         writer.done = writer.sources
         return tree
+
+
+def compound(writer: Writer, families: Sequence[str], kinds: Sequence[str]) -> Node:
+    """Several SELECTs combined, from the left."""
+    tree = select(writer, families)
+    more = 1
+    if writer.turns_to("compound-several", 0.25):
+        more += 1 + writer.chance(0.3)
+    for _ in range(more):
+        kind, distinct = COMPOUNDS[writer.choice(kinds)]
+        if kind is exp.Intersect and isinstance(tree, exp.Union | exp.Except):
+            tree = exp.Subquery(this=tree)  # INTERSECT binds tighter in other dialects
+        tree = kind(this=tree, expression=select(writer, families), distinct=distinct)
+    return tree
+
+
+def compound_kinds(writer: Writer) -> list[str]:
+    """The ways to combine that are allowed."""
+    return [name for name in COMPOUNDS if writer.has(name)]
+
+
+def body(writer: Writer, families: Sequence[str], grouped: bool | None = None) -> Node:
+    """What a subquery is: a SELECT, or several combined."""
+    kinds = compound_kinds(writer)
+    if kinds and grouped is None and writer.turns_to("compound-inside", 0.15):
+        return compound(writer, families, kinds)
+    return select(writer, families, grouped=grouped)
 
 
 @contextlib.contextmanager
 def _inside(writer: Writer) -> Iterator[None]:
     """A query's own scope: what was in scope becomes `outer`; a grouped query shows nothing."""
-    before = writer.sources, writer.outer, writer.leaf
+    before = writer.sources, writer.outer, writer.leaf, writer.windowed, writer.named_windows
     outer = writer.sources if writer.leaf is row_leaf else ()
     writer.sources, writer.outer, writer.leaf = (), (*writer.outer, *outer), row_leaf
+    writer.windowed, writer.named_windows = False, []
     writer.level += 1
     try:
         yield
     finally:
         writer.level -= 1
-        writer.sources, writer.outer, writer.leaf = before
+        (
+            writer.sources,
+            writer.outer,
+            writer.leaf,
+            writer.windowed,
+            writer.named_windows,
+        ) = before
 
 
-def _select(writer: Writer, families: Sequence[str], grouped: bool | None) -> Node:
+def _select(writer: Writer, families: Sequence[str], grouped: bool | None, star: bool) -> Node:
     tree = _rows(writer)
     if grouped is None:
         grouped = writer.turns_to("aggregate", 0.3)
-    keys = _group(writer, tree) if grouped else []
-    if grouped:
-        writer.leaf = group_leaf(keys)
-        _having(writer, tree, bool(keys))
-    values = [writer.value(family, depth_of(writer)) for family in families]
-    if grouped and not keys and not any(map(aggregates, values)):
-        values[0] = aggregate(writer, families[0])  # or it would be no grouped query at all
-    tree.set("expressions", [named(value, i) for i, value in enumerate(values)])
+    if star and not grouped and writer.chance(0.12):
+        tree.set("expressions", [exp.Star()])
+    else:
+        values = _grouped(writer, tree, families) if grouped else _plain(writer, families)
+        tree.set("expressions", [named(value, i) for i, value in enumerate(values)])
+        if writer.named_windows:
+            tree.set("windows", writer.named_windows)
     if writer.turns_to("distinct", 0.12):
         tree.set("distinct", exp.Distinct())
     return tree
+
+
+def _plain(writer: Writer, families: Sequence[str]) -> list[Node]:
+    writer.windowed = writer.has("window")
+    values = [writer.value(family, depth_of(writer)) for family in families]
+    writer.windowed = False
+    return values
+
+
+def _grouped(writer: Writer, tree: Node, families: Sequence[str]) -> list[Node]:
+    """The result columns of a query that aggregates."""
+    if writer.turns_to("bare-columns", 0.14) and len(families) > 1:
+        keys = group_keys(writer, tree, None, "")
+        return bare_values(writer, families)
+    first = None
+    if writer.has("group-by") and writer.turns_to("group-by-expression", 0.1):
+        first = expression(writer, families[0])
+    keys = group_keys(writer, tree, first, families[0])
+    writer.leaf = group_leaf(keys)
+    _having(writer, tree, keys)
+    values = [writer.value(family, depth_of(writer)) for family in families]
+    if first is not None:
+        values[0] = first
+    if not keys and not any(map(aggregates, values)):
+        values[0] = aggregate(writer, families[0])  # or it would be no grouped query at all
+    return values
 
 
 def aggregates(tree: Node) -> bool:
@@ -82,7 +147,7 @@ def aggregates(tree: Node) -> bool:
 
 def _rows(writer: Writer) -> Node:
     """FROM and WHERE."""
-    first, joins = _from(writer)
+    first, joins = from_clause(writer, _derived)
     tree = exp.Select(from_=exp.From(this=first), joins=joins)
     where = _where(writer)
     if where is not None:
@@ -97,98 +162,73 @@ def named(value: Node, place: int) -> Node:
 
 def depth_of(writer: Writer) -> int:
     """How deep expressions may go: less in subqueries."""
-    return writer.rng.randint(0, max(0, DEPTH + 1 - writer.level))
+    return int(writer.random() * (max(0, DEPTH + 1 - writer.level) + 1))
 
 
 def _where(writer: Writer) -> Node | None:
-    condition = writer.condition(depth_of(writer)) if writer.chance(0.5) else None
+    condition = writer.condition(depth_of(writer)) if writer.chance(0.6) else None
     if writer.outer and writer.turns_to("correlated", 0.5):
-        link = _link(writer, writer.outer, writer.sources)
-        both = exp.And(this=exp.Paren(this=condition), expression=link)
-        return link if condition is None else both
+        linked = link(writer, writer.outer, writer.sources)
+        both = exp.And(this=exp.Paren(this=condition), expression=linked)
+        return linked if condition is None else both
     return condition
 
 
-def _link(writer: Writer, some: Sequence[Source], others: Sequence[Source]) -> Node:
-    """A comparison of a column of each, of one family where there is one."""
-    rng = writer.rng
-    source, of = rng.choice(columns_in(others, "any"))
-    found = columns_in(some, of.family) or columns_in(some, "any")
-    kind = exp.EQ if rng.random() < 0.85 else rng.choice((exp.LT, exp.NEQ, exp.GTE))
-    return kind(this=column(*rng.choice(found)), expression=column(source, of))
-
-
-def _from(writer: Writer) -> tuple[Node, list[Node]]:
-    """The first item of FROM, and the joins of others to it; all are in scope afterwards."""
-    first, source = _item(writer)
-    writer.sources = (source,)
-    joins: list[Node] = []
-    kinds = [kind for kind in JOINS if writer.has(kind)]
-    share = 0.12 if writer.level > 1 else 0.35 if len(writer.grammar.features) > FEW else 0.7
-    while kinds and len(writer.sources) < 3 and writer.chance(share):
-        item, source = _item(writer)
-        [kind] = writer.rng.choices(kinds, [JOINS[k] for k in kinds])
-        joins.append(_join(writer, kind, item, source))
-    return first, joins
-
-
-def _join(writer: Writer, kind: str, item: Node, source: Source) -> Node:
-    earlier, writer.sources = writer.sources, (*writer.sources, source)
-    if kind == "cross-join":
-        return exp.Join(this=item, kind="CROSS" if writer.chance(0.5) else None)
-    on = _link(writer, earlier, [source]) if writer.chance(0.8) else writer.condition(1)
-    if writer.chance(0.15):
-        on = exp.And(this=exp.Paren(this=on), expression=exp.Paren(this=writer.condition(0)))
-    if kind == "left-join":
-        return exp.Join(this=item, side="LEFT", on=on)
-    return exp.Join(this=item, kind="INNER", on=on)
-
-
-def _item(writer: Writer) -> tuple[Node, Source]:
-    """A table, or a subquery, under a name of its own."""
-    if writer.level == 1 and writer.turns_to("derived-table", 0.08):
-        return _derived(writer)
-    table = writer.rng.choice(writer.schema.tables)
-    name = exp.Identifier(this=table.name, quoted=False)
-    taken = {s.alias for s in (*writer.sources, *writer.outer)}
-    if table.name not in taken:
-        return exp.Table(this=name), source_of(table, table.name)
-    alias = writer.alias()
-    return exp.Table(this=name, alias=_alias(alias)), source_of(table, alias)
-
-
-def _alias(name: str) -> Node:
-    return exp.TableAlias(this=exp.Identifier(this=name, quoted=False))
-
-
-def _derived(writer: Writer) -> tuple[Node, Source]:
-    families = [writer.family() for _ in range(writer.rng.randint(1, 2))]
-    sources, writer.sources = writer.sources, ()  # it sees nothing of what stands beside it
-    inner = select(writer, families)
-    writer.sources = sources
-    alias = writer.alias()
-    columns = tuple(Column(f"c{i}", TYPES[family]) for i, family in enumerate(families))
-    source = Source(alias, columns, tuple(() for _ in columns))
-    return exp.Subquery(this=inner, alias=_alias(alias)), source
-
-
-def _group(writer: Writer, tree: Node) -> list[Key]:
-    """GROUP BY some columns, or no clause at all; the keys."""
-    if not writer.has("group-by") or writer.chance(0.35):
-        return []
-    found = columns_in(writer.sources, "any")
-    keys = writer.rng.sample(found, min(len(found), writer.rng.choice((1, 1, 2))))
-    tree.set("group", exp.Group(expressions=[column(*key) for key in keys]))
-    return keys
-
-
-def _having(writer: Writer, tree: Node, keyed: bool) -> None:
-    if writer.turns_to("having" if keyed else "having-alone", 0.3):
+def _having(writer: Writer, tree: Node, keys: Sequence[GroupKey]) -> None:
+    if writer.turns_to("having" if keys else "having-alone", 0.3):
         tree.set("having", exp.Having(this=writer.condition(1)))
 
 
-def _subquery(writer: Writer, family: str, grouped: bool | None = None) -> Node:
-    return exp.Subquery(this=select(writer, [family], grouped=grouped))
+def _derived(writer: Writer) -> tuple[Node, Source]:
+    """A subquery in FROM, under a name of its own."""
+    families = [writer.family() for _ in range(1 + writer.chance(0.5))]
+    sources, writer.sources = writer.sources, ()  # it sees nothing of what stands beside it
+    inner = body(writer, families)
+    if writer.turns_to("limit-inside", 0.12):
+        _cut(writer, inner, len(families))
+    source = source_of(writer, inner, families)
+    writer.sources = sources
+    return exp.Subquery(this=inner, alias=alias(source.alias)), source
+
+
+def derived_source(writer: Writer, families: Sequence[str]) -> tuple[Node, Source]:
+    """A query for WITH, and the source that it is."""
+    inner = body(writer, families)
+    return inner, source_of(writer, inner, families)
+
+
+def source_of(writer: Writer, inner: Node, families: Sequence[str]) -> Source:
+    """A subquery as an item of FROM."""
+    columns = tuple(Column(f"c{i}", TYPES[family]) for i, family in enumerate(families))
+    origins: tuple[Key | None, ...] = ()
+    if type(inner) is exp.Select:
+        known = {source.alias: source for source in writer.done}
+        origins = tuple(_origin(value, known) for value in inner.expressions)
+    return Source(writer.alias(), columns, origins=origins)
+
+
+def _origin(value: Node, known: dict[str, Source]) -> Key | None:
+    """The column that a result column shows as it is."""
+    shown = value.args["this"]
+    source = known.get(shown.table) if type(shown) is exp.Column else None
+    if source is None:
+        return None
+    name = shown.name
+    return next(((source, of) for of in source.columns if of.name == name), None)
+
+
+def _cut(writer: Writer, inner: Node, width: int) -> None:
+    """LIMIT inside of a query, after an order that leaves only equal rows open."""
+    if not writer.has("order-by"):
+        return
+    first_in_order(inner, width)
+    inner.set("limit", exp.Limit(expression=number(writer.choice((1, 2, 3)))))
+    if writer.chance(0.3):
+        inner.set("offset", exp.Offset(expression=number(1)))
+
+
+def _subquery(writer: Writer, family: str) -> Node:
+    return exp.Subquery(this=body(writer, [family]))
 
 
 def _scalar(writer: Writer, family: str, depth: int) -> Node:
@@ -219,7 +259,10 @@ def _first(writer: Writer, family: str, tree: Node) -> None:
 def _exists(writer: Writer, family: str, depth: int) -> Node:
     if _too_deep(writer):
         return writer.condition(0)
-    tree = exp.Exists(this=select(writer, ["number"], grouped=False))
+    inner = select(writer, ["number"], grouped=False)
+    if writer.turns_to("limit-inside", 0.1):
+        inner.set("limit", exp.Limit(expression=number(writer.choice((0, 1, 1, 2)))))
+    tree = exp.Exists(this=inner)
     return exp.Not(this=tree) if writer.chance(0.4) else tree
 
 
@@ -232,12 +275,29 @@ def _in_subquery(writer: Writer, family: str, depth: int) -> Node:
     return exp.Not(this=tree) if writer.chance(0.45) else tree
 
 
+def _row_in_subquery(writer: Writer, family: str, depth: int) -> Node:
+    """A row among those of a subquery, or compared with the first of them."""
+    row = None if _too_deep(writer) else row_of_columns(writer)
+    if row is None:
+        return writer.condition(0)
+    left, families = exp.Tuple(expressions=row[0]), row[1]
+    inner = body(writer, families)
+    if writer.has("limit-inside") and writer.has("order-by") and writer.chance(0.4):
+        first_in_order(inner, len(families))
+        kind = writer.choice((exp.EQ, exp.LT, exp.GTE))
+        return kind(this=left, expression=exp.Subquery(this=inner))
+    tree = exp.In(this=left, query=exp.Subquery(this=inner))
+    return exp.Not(this=tree) if writer.chance(0.4) else tree
+
+
 def _too_deep(writer: Writer) -> bool:
-    return writer.level >= MOST_NESTED
+    level = writer.level
+    return level >= MOST_NESTED or (level > 1 and not writer.chance(DEEPER))
 
 
 PRODUCTIONS = (
     Production("scalar-subquery", 0.6, ("number", "text", "any"), _scalar),
     Production("exists", 1.2, ("condition",), _exists),
     Production("in-subquery", 1.4, ("condition",), _in_subquery),
+    Production("row-in", 0.4, ("condition",), _row_in_subquery),
 )

@@ -1,33 +1,78 @@
 """SQL text and syntax trees: how this project reads and writes SQLite's dialect with sqlglot.
 
-The library's writer for SQLite gives NUMERIC as REAL, which has another affinity, and so would
-change the meaning of a table; here it keeps its name.
+What SQLite takes as different stays different when it is read and written again, where the library
+would let it fall together: NUMERIC and REAL, which are two affinities; `+x`, which takes affinity
+and collation from a column, and `x` (a Paren with `plus`); a comma and CROSS JOIN, which orders the
+loops (a Join with `comma`); a join without ON and one with ON TRUE (`alone`); IFNULL and COALESCE
+(`is_nvl`); `x IS NOT NULL` and `NOT x IS NULL`, of which only the first fits the condition of a
+partial index. Writers of other dialects, which know nothing of these marks, write parentheses,
+CROSS JOIN, ON TRUE and COALESCE. SUBSTRING is SUBSTR, as in every release.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import SqlglotError
-from sqlglot.generators.sqlite import SQLiteGenerator
+from sqlglot.tokenizer_core import TokenType
+
+from refute.fuzz.sql.definitions import DefinitionParser, DefinitionWriter, read_definition
 
 _LARGEST = 200_000  # characters of a statement that is read
 
-_DIALECT = SQLite()
 _LOG = logging.getLogger("sqlglot")
 
 Node: TypeAlias = exp.Expr
 
 
-class _Writer(SQLiteGenerator):
+# Where NOT may stand in front without parentheses, `x IS NOT NULL` may stand as well.
+_LOOSE = (
+    *(exp.And, exp.Or, exp.Not, exp.Paren, exp.Where, exp.Having, exp.Join, exp.Alias, exp.If),
+    *(exp.Case, exp.Select, exp.Ordered, exp.Tuple, exp.Func, exp.Filter, exp.Group, exp.Window),
+)
+
+
+def is_not(node: Node) -> bool:
+    """Whether NOT of an IS is written as IS NOT."""
+    parent = node.parent
+    return isinstance(node.this, exp.Is) and (parent is None or isinstance(parent, _LOOSE))
+
+
+class _Parser(DefinitionParser):
+    """Reads SQLite's dialect, and marks what would be lost."""
+
+    UNARY_PARSERS: ClassVar = {
+        **DefinitionParser.UNARY_PARSERS,
+        TokenType.PLUS: lambda self: exp.Paren(this=self._parse_unary(), plus=True),
+    }
+    FUNCTIONS: ClassVar = {
+        **DefinitionParser.FUNCTIONS,
+        "IFNULL": lambda args: exp.Coalesce(this=args[0], expressions=args[1:], is_nvl=True),
+    }
+
+    def _parse_join(self, *args: Any, **options: Any) -> exp.Join | None:
+        comma = self._curr is not None and self._curr.token_type == TokenType.COMMA
+        join = super()._parse_join(*args, **options)
+        if join is not None and comma:
+            join.set("comma", True)
+        on = None if join is None else join.args.get("on")
+        if join is not None and isinstance(on, exp.Boolean) and not self._ends_with_true():
+            join.set("alone", True)
+        return join
+
+    def _ends_with_true(self) -> bool:
+        return self._prev is not None and self._prev.text.upper() in ("TRUE", "FALSE")
+
+
+class _Writer(DefinitionWriter):
     """Writes trees as text, types under their own names."""
 
-    TYPE_MAPPING: ClassVar = {**SQLiteGenerator.TYPE_MAPPING, exp.DType.DECIMAL: "NUMERIC"}
+    TYPE_MAPPING: ClassVar = {**DefinitionWriter.TYPE_MAPPING, exp.DType.DECIMAL: "NUMERIC"}
 
     def identifier_sql(self, expression: exp.Identifier) -> str:
         """A name that came without quotes goes without them; a third of all nodes are names."""
@@ -35,17 +80,64 @@ class _Writer(SQLiteGenerator):
             return super().identifier_sql(expression)
         return str(expression.args["this"])
 
+    def paren_sql(self, expression: exp.Paren) -> str:
+        """Parentheses, or a plus."""
+        if expression.args.get("plus"):
+            return f"+{self.sql(expression, 'this')}"
+        return super().paren_sql(expression)
+
+    def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
+        """A join, or a comma."""
+        this = self.sql(expression, "this")
+        if expression.args.get("comma") and not expression.args.get("on"):
+            return f", {this}"
+        if expression.args.get("alone"):
+            words = (expression.method, expression.side, expression.kind)
+            return f" {' '.join(filter(None, words))} JOIN {this}".replace("  ", " ")
+        return super().join_sql(expression, join_op)
+
+    def coalesce_sql(self, expression: exp.Coalesce) -> str:
+        """COALESCE, or IFNULL."""
+        name = "IFNULL" if expression.args.get("is_nvl") else "COALESCE"
+        return self.func(name, expression.this, *expression.expressions)
+
+    def substring_sql(self, expression: exp.Substring) -> str:
+        """SUBSTR."""
+        given = (expression.args.get(name) for name in ("this", "start", "length"))
+        return self.func("SUBSTR", *(part for part in given if part is not None))
+
+    def not_sql(self, expression: exp.Not) -> str:
+        """NOT in front, or IS NOT."""
+        if not is_not(expression):
+            return super().not_sql(expression)
+        inner = expression.this
+        return f"{self.sql(inner, 'this')} IS NOT {self.sql(inner, 'expression')}"
+
+
+class _SQLite(SQLite):
+    """SQLite's dialect with that reader and writer."""
+
+    Parser = _Parser
+    Generator = _Writer
+
+
+_DIALECT = _SQLite()
+
 
 def write(tree: Node) -> str:
     """The text of a tree. A writer has state, so each text gets its own, from any thread."""
     return _Writer(dialect=_DIALECT).generate(tree, copy=False)
 
 
+def _parsed(sql: str) -> Node:
+    return sqlglot.parse_one(sql, dialect=_DIALECT)
+
+
 @functools.lru_cache(maxsize=512)
 def _read(sql: str) -> Node | None:
     before, _LOG.disabled = _LOG.disabled, True  # what it cannot read it would tell a terminal
     try:
-        return sqlglot.parse_one(sql, dialect=SQLite)
+        return read_definition(sql, _parsed) or _parsed(sql)
     except (SqlglotError, RecursionError):
         return None
     finally:

@@ -331,7 +331,7 @@ class RefusesAll(Sound):
     """Every query is refused."""
 
     def rewrite(self, sql: str) -> str:
-        if sql.startswith("SELECT"):
+        if sql.startswith(("SELECT", "WITH")):
             raise sqlite3.OperationalError("not today")
         return sql
 

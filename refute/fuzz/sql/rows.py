@@ -1,0 +1,67 @@
+"""Row values: several values compared as one, with lists of rows and with rows of subqueries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from refute.fuzz.sql.conditions import COMPARISONS, collated_pair
+from refute.fuzz.sql.grammar import Production, Writer, column, number, row_leaf, some_literal
+from refute.fuzz.sql.text import Node
+
+KINDS = (*COMPARISONS, exp.NullSafeEQ, exp.NullSafeNEQ)
+
+
+def pairs(writer: Writer, depth: int) -> tuple[list[Node], list[Node]]:
+    """Two rows worth comparing."""
+    width = 2 if writer.chance(0.8) else 3
+    drawn = [collated_pair(writer, depth if place else 0) for place in range(width)]
+    return [left for left, _ in drawn], [right for _, right in drawn]
+
+
+def _comparison(writer: Writer, family: str, depth: int) -> Node:
+    left, right = pairs(writer, depth - 1)
+    kind = writer.choice(KINDS if writer.has("is") else COMPARISONS)
+    return kind(this=exp.Tuple(expressions=left), expression=exp.Tuple(expressions=right))
+
+
+def _between(writer: Writer, family: str, depth: int) -> Node:
+    left, low = pairs(writer, depth - 1)
+    high = [some_literal(writer, "any") for _ in left]
+    rows = [exp.Tuple(expressions=values) for values in (left, low, high)]
+    return exp.Between(this=rows[0], low=rows[1], high=rows[2])
+
+
+def _in_values(writer: Writer, family: str, depth: int) -> Node:
+    left, first = pairs(writer, depth - 1)
+    others = [
+        exp.Tuple(expressions=[some_literal(writer, "any") for _ in left])
+        for _ in range(int(writer.random() * 3))
+    ]
+    values = exp.Values(expressions=[exp.Tuple(expressions=first), *others])
+    tree = exp.In(this=exp.Tuple(expressions=left), expressions=[values])
+    return exp.Not(this=tree) if writer.chance(0.4) else tree
+
+
+def row_of_columns(writer: Writer) -> tuple[list[Node], Sequence[str]] | None:
+    """Columns in scope and their families; None where there are none."""
+    found = writer.columns("any") if writer.leaf is row_leaf else []
+    if not found:
+        return None
+    keys = [writer.choice(found) for _ in range(2)]
+    return [column(*key) for key in keys], [of.family for _, of in keys]
+
+
+def first_in_order(tree: Node, width: int) -> None:
+    """Keep the first row in the order of all result columns."""
+    terms = [exp.Ordered(this=number(i + 1), nulls_first=True) for i in range(width)]
+    tree.set("order", exp.Order(expressions=terms))
+    tree.set("limit", exp.Limit(expression=number(1)))
+
+
+PRODUCTIONS = (
+    Production("row-values", 1.1, ("condition", "simple"), _comparison),
+    Production("row-between", 0.3, ("condition",), _between),
+    Production("row-in", 0.4, ("condition",), _in_values),
+)

@@ -1,0 +1,189 @@
+"""FROM: tables, subqueries, lists of VALUES and tables of WITH, joined in every way SQLite has.
+
+What a column is called stays clear: USING and NATURAL are written only where one side has each
+common name once, because which of two columns they take is nothing that engines agree on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from refute.fuzz.sql.grammar import Source, Writer, column, columns_in, some_literal
+from refute.fuzz.sql.schema import Column, Table
+from refute.fuzz.sql.text import Node
+
+JOINS = {
+    "inner-join": 3.0,
+    "left-join": 3.0,
+    "cross-join": 1.2,
+    "right-join": 0.7,
+    "full-join": 0.6,
+    "using": 0.6,
+    "natural-join": 0.4,
+}
+SIDES = (("LEFT", "left-join"), ("RIGHT", "right-join"), ("FULL", "full-join"))
+MOST = 3  # items of one FROM
+TYPES = {"truth": "INTEGER", "number": "INTEGER", "text": "TEXT", "any": ""}
+
+Derive = Callable[[Writer], tuple[Node, Source]]
+
+
+def from_clause(writer: Writer, derived: Derive) -> tuple[Node, list[Node]]:
+    """The first item of FROM, and the joins of others to it; all are in scope afterwards."""
+    first, sources = _first(writer, derived)
+    writer.sources = sources
+    joins: list[Node] = []
+    kinds = [kind for kind in JOINS if writer.has(kind)]
+    share = 0.15 if writer.level > 1 else 0.7 if writer.grammar.narrow else 0.42
+    while kinds and len(writer.sources) < MOST and writer.chance(share):
+        joins.append(_joined(writer, kinds, derived))
+    return first, joins
+
+
+def link(writer: Writer, some: Sequence[Source], others: Sequence[Source]) -> Node:
+    """A comparison of a column of each, of one family where there is one."""
+    source, of = writer.choice(columns_in(others, "any"))
+    found = columns_in(some, of.family) or columns_in(some, "any")
+    if writer.random() < 0.85:
+        kind: type[exp.Binary] = exp.EQ
+    else:
+        kind = writer.choice((exp.LT, exp.NEQ, exp.GTE))
+    return kind(this=column(*writer.choice(found)), expression=column(source, of))
+
+
+def name(text: str) -> Node:
+    """A name without quotes."""
+    return exp.Identifier(this=text, quoted=False)
+
+
+def alias(text: str) -> Node:
+    """Another name of an item of FROM."""
+    return exp.TableAlias(this=name(text))
+
+
+def _first(writer: Writer, derived: Derive) -> tuple[Node, tuple[Source, ...]]:
+    if writer.level == 1 and writer.turns_to("paren-from", 0.04):
+        return _several(writer, derived)
+    first, source = _item(writer, derived)
+    return first, (source,)
+
+
+def _several(writer: Writer, derived: Derive) -> tuple[Node, tuple[Source, ...]]:
+    """Two tables in parentheses."""
+    before, writer.beside = writer.sources, writer.sources
+    first, source = _table(writer)
+    writer.sources = (source,)
+    kinds = [kind for kind in ("inner-join", "left-join", "cross-join") if writer.has(kind)]
+    if kinds:
+        first.set("joins", [_joined(writer, kinds, derived, plain=True)])
+    sources, writer.sources = writer.sources, before
+    writer.beside = ()
+    return exp.Subquery(this=first), sources
+
+
+def _joined(writer: Writer, kinds: Sequence[str], derived: Derive, *, plain: bool = False) -> Node:
+    """One more item, joined to those in scope, and in scope afterwards."""
+    earlier = writer.sources
+    several = not plain and len(earlier) < MOST - 1 and writer.level == 1
+    if several and writer.turns_to("paren-from", 0.05):
+        item, more = _several(writer, derived)
+    else:
+        item, source = _table(writer) if plain else _item(writer, derived)
+        more = (source,)
+    writer.sources = (*earlier, *more)
+    [kind] = writer.rng.choices(kinds, [JOINS[k] for k in kinds])
+    if kind == "cross-join":
+        if writer.chance(0.5):
+            return exp.Join(this=item, kind="CROSS")
+        return exp.Join(this=item, kind="CROSS", comma=True)
+    if kind in ("using", "natural-join"):
+        made = _by_names(writer, kind, item, earlier, more)
+        if made is not None:
+            return made
+        kind = "left-join" if writer.has("left-join") else "inner-join"
+    return _by_condition(writer, kind, item, earlier, more)
+
+
+def _by_condition(
+    writer: Writer, kind: str, item: Node, earlier: Sequence[Source], more: Sequence[Source]
+) -> Node:
+    on = link(writer, earlier, more) if writer.chance(0.8) else writer.condition(1)
+    if writer.chance(0.15):
+        on = exp.And(this=exp.Paren(this=on), expression=exp.Paren(this=writer.condition(0)))
+    alone = writer.turns_to("join-alone", 0.04) or None
+    if alone:
+        on = exp.Boolean(this=True)  # for other dialects, which need one; SQLite's is not written
+    side = {"left-join": "LEFT", "right-join": "RIGHT", "full-join": "FULL"}.get(kind)
+    if side is None:
+        return exp.Join(this=item, kind="INNER", on=on, alone=alone)
+    return exp.Join(this=item, side=side, on=on, alone=alone)
+
+
+def _by_names(
+    writer: Writer, kind: str, item: Node, earlier: Sequence[Source], more: Sequence[Source]
+) -> Node | None:
+    """A join on columns of the same name; None where the names do not tell which those are."""
+    left = [of.name for source in earlier for of in source.columns]
+    right = [of.name for source in more for of in source.columns]
+    common = [word for word in right if word in left]
+    if any(left.count(word) > 1 or right.count(word) > 1 for word in common):
+        return None
+    sides = [None, *(side for side, feature in SIDES if writer.has(feature))]
+    side = writer.choice(sides)
+    if kind == "natural-join":
+        return exp.Join(this=item, method="NATURAL", side=side)
+    if not common:
+        return None
+    chosen = common if writer.chance(0.5) else [writer.choice(common)]
+    return exp.Join(this=item, side=side, using=[name(word) for word in chosen])
+
+
+def _item(writer: Writer, derived: Derive) -> tuple[Node, Source]:
+    """A table, a list of values, or a subquery, under a name of its own."""
+    share = writer.random()
+    if share < 0.25:
+        if writer.level <= 2 and writer.turns_to("derived-table", 0.4 / writer.level):
+            return derived(writer)
+        if writer.level == 1 and writer.turns_to("values", 0.15):
+            return _values(writer)
+    return _table(writer)
+
+
+def _table(writer: Writer) -> tuple[Node, Source]:
+    """A table, a view, or a table of WITH."""
+    if writer.common and writer.chance(0.5):
+        of = writer.choice(writer.common)
+        return _under(writer, of.alias, of)
+    table = writer.choice(writer.schema.tables)
+    node, source = _under(writer, table.name, _source(table))
+    if source.rowid and writer.turns_to("not-indexed", 0.03):
+        node.set("indexed", False)
+    return node, source
+
+
+def _source(table: Table) -> Source:
+    return Source(table.name, table.columns, table, rowid=True)
+
+
+def _under(writer: Writer, of: str, source: Source) -> tuple[Node, Source]:
+    """By its own name, or where that is taken by another."""
+    for other in (*writer.sources, *writer.beside, *writer.outer):
+        if other.alias == of:
+            word = writer.alias()
+            known = Source(word, source.columns, source.table, source.origins, source.rowid)
+            return exp.Table(this=name(of), alias=alias(word)), known
+    return exp.Table(this=name(of)), source
+
+
+def _values(writer: Writer) -> tuple[Node, Source]:
+    """VALUES, whose columns SQLite calls column1, column2."""
+    families = [writer.family() for _ in range(1 + writer.chance(0.5))]
+    rows = [
+        exp.Tuple(expressions=[some_literal(writer, family) for family in families])
+        for _ in range(1 + int(writer.random() * 3))
+    ]
+    word = writer.alias()
+    columns = tuple(Column(f"column{i + 1}", "") for i in range(len(families)))
+    return exp.Values(expressions=rows, alias=alias(word)), Source(word, columns)

@@ -1,0 +1,57 @@
+"""SQL text: what SQLite takes as different is still different after reading and writing."""
+
+from __future__ import annotations
+
+import pytest
+
+from refute.fuzz.sql.features import PROBES, features_in
+from refute.fuzz.sql.grammar import Grammar
+from refute.fuzz.sql.program import program
+from refute.fuzz.sql.queries import PRODUCTIONS
+from refute.fuzz.sql.schema import Shape
+from refute.fuzz.sql.text import read, write
+
+SHAPE = Shape(frozenset(PROBES), 3, 8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT +a, -+a, +(a + b), ++a, -x'ce' FROM t",
+        "SELECT a FROM t, u AS b CROSS JOIN c LEFT JOIN d INNER JOIN e ON TRUE",
+        "SELECT a IS NOT NULL, NOT (a IS NULL), a = (b IS NOT NULL), NOT a IS NOT NULL FROM t",
+        "CREATE INDEX i ON t(1) WHERE a IS NOT NULL",
+        "SELECT IFNULL(a, b), COALESCE(a, b), SUBSTR(a, 1) FROM t",
+        "SELECT (a, b) IN (VALUES (1, 2)), a IN (), (a, b) = (SELECT 1, 2) FROM t NOT INDEXED",
+        "SELECT a FROM (t LEFT JOIN u) NATURAL FULL JOIN v",
+    ],
+)
+def test_what_was_read_is_written(text: str) -> None:
+    tree = read(text)
+    assert tree is not None
+    assert write(tree) == text
+
+
+def test_other_words_for_the_same_are_one() -> None:
+    tree = read("SELECT a NOTNULL, b ISNULL, NOT b ISNULL, SUBSTRING(a, 1, 2) FROM t")
+    assert tree is not None
+    assert write(tree) == ("SELECT a IS NOT NULL, b IS NULL, b IS NOT NULL, SUBSTR(a, 1, 2) FROM t")
+
+
+def test_other_dialects_get_what_the_marks_mean() -> None:
+    tree = read("SELECT +a, IFNULL(a, b) FROM t, u LEFT JOIN v")
+    assert tree is not None
+    text = tree.sql("duckdb")
+    assert text == "SELECT (a), COALESCE(a, b) FROM t CROSS JOIN u LEFT JOIN v ON TRUE"
+
+
+def test_generated_queries_are_read_as_they_were_made() -> None:
+    """The reader gives a tree of the same text and features, so that a case may be only text."""
+    grammar = Grammar(PRODUCTIONS, SHAPE.features)
+    for number in range(15):
+        for tree in program(11, number, SHAPE, grammar).queries:
+            text = write(tree)
+            again = read(text)
+            assert again is not None, text
+            assert write(again) == text
+            assert features_in(again) == features_in(tree), text
