@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
-from refute.errors import UsageError
+from refute.errors import UnreadableInput, UsageError
 from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.fuzz_run import Counts, Plan, fuzz
+from refute.verifiers.sql.fuzz_seeds import SeedScript
 
 PLAN = Plan(Choice("sqlite", "sqlite", 10.0), ("sqlite", "crash"), programs=4, queries=15)
 
@@ -38,3 +40,31 @@ def test_an_oracle_that_is_not_there() -> None:
     with pytest.raises(UsageError) as caught:
         fuzz(dataclasses.replace(PLAN, oracles=("truth",)))
     assert "norec" in caught.value.possible
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    whole = fuzz(dataclasses.replace(PLAN, programs=3))
+    fuzz(dataclasses.replace(PLAN, programs=1), state=tmp_path)
+    rest = fuzz(dataclasses.replace(PLAN, programs=3), state=tmp_path)
+    assert told(rest.counts) == told(whole.counts) and rest.next == 3
+
+
+def test_a_run_goes_on_only_as_itself(tmp_path: Path) -> None:
+    fuzz(dataclasses.replace(PLAN, programs=1), state=tmp_path)
+    with pytest.raises(UsageError, match="its seed is 0, not 1"):
+        fuzz(dataclasses.replace(PLAN, seed=1), state=tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "refute.fuzz-state/1"}', "[" * 10**5])
+def test_a_state_that_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "state.json").write_text(text)
+    with pytest.raises(UnreadableInput, match="cannot go on"):
+        fuzz(PLAN, state=tmp_path)
+
+
+def test_scripts_are_asked_first_and_then_their_databases() -> None:
+    script = SeedScript("given", ("CREATE TABLE u (a INTEGER)", "SELECT a FROM u"))
+    run = fuzz(dataclasses.replace(PLAN, seeds=(script,), programs=0))
+    assert run.counts.programs == 1 and run.counts.queries == 1
+    more = fuzz(dataclasses.replace(PLAN, seeds=(script,), programs=2))
+    assert more.counts.programs == 3 and more.counts.queries == 31

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 from refute.fuzz.sql.features import PROBE_SETUP, PROBES, TABLE_PROBES, features_in, supported
 from refute.fuzz.sql.text import Node
@@ -108,7 +109,6 @@ class Learner:
         self._chosen = [name for name in FEATURES if name in features]
         first = frozenset(supported(self._chosen, list(refused)))
         self._rounds = [first, first]
-        self._uses: dict[int, Uses] = {}
         self._all = Uses()
 
     def features(self, unit: int) -> frozenset[str]:
@@ -134,6 +134,24 @@ class Learner:
             left = frozenset(supported(names, [worst]))
             self._all = Uses()
         self._rounds.append(left)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "chosen": self._chosen,
+            "refused": self.refused,
+            "rounds": [sorted(features) for features in self._rounds],
+            "asked": dict(self._all.asked),
+            "refusals": dict(self._all.refused),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Learner:
+        """From plain data. Raises TypeError, KeyError or ValueError for what is none."""
+        made = Learner(frozenset(data["chosen"]), data["refused"])
+        made._rounds = [frozenset(features) for features in data["rounds"]]
+        made._all = Uses(Counter(data["asked"]), Counter(data["refusals"]))
+        return made
 
     def _worst(self) -> str:
         """The feature that is refused nearly always and most often; "" where there is none."""

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 from refute.errors import RefuteError
@@ -19,6 +20,7 @@ from refute.verifiers.sql.fuzz_causes import Causes
 from refute.verifiers.sql.fuzz_confirm import Looked
 from refute.verifiers.sql.fuzz_failure import Failure
 from refute.verifiers.sql.fuzz_learn import Learner, Probe, Probed
+from refute.verifiers.sql.fuzz_oracles import chosen
 from refute.verifiers.sql.fuzz_plan import (
     Counts,
     Finding,
@@ -30,6 +32,7 @@ from refute.verifiers.sql.fuzz_plan import (
     Quiet,
 )
 from refute.verifiers.sql.fuzz_processes import Died, Team
+from refute.verifiers.sql.fuzz_state import State, load, save
 from refute.verifiers.sql.fuzz_worker import Bench, Done, Look, Unit
 
 __all__ = [
@@ -46,32 +49,40 @@ __all__ = [
 
 TICK_S = 1.0
 WAIT_S = 0.2
+SAVE_S = 5.0
 MOST_WAITING = 5_000  # failures that nobody has looked at, while which no program is begun
 GONE = 5  # programs in a row that the engine did not get through
 
 
-def fuzz(plan: Plan, progress: Progress | None = None) -> FuzzRun:
-    """Run the plan. Raises UsageError for an engine or oracle that is not there."""
-    loop = _Loop(plan, progress or Quiet())
+def fuzz(plan: Plan, progress: Progress | None = None, state: Path | None = None) -> FuzzRun:
+    """Run the plan. state: a directory where the run is kept, and goes on if it was begun there.
+
+    Raises UsageError for an engine or oracle that is not there, and for a state that is of no use.
+    """
+    chosen(plan.oracles)
+    loop = _Loop(plan, progress or Quiet(), state)
     with Team(functools.partial(Bench, plan), plan.jobs) as team:
         return loop.run(team)
 
 
 class _Loop:
-    def __init__(self, plan: Plan, progress: Progress) -> None:
+    def __init__(self, plan: Plan, progress: Progress, state: Path | None) -> None:
         self._plan = plan
         self._progress = progress
-        self._began = time.monotonic()
+        self._state = state
+        self._began = self._saved = time.monotonic()
         self._told = 0.0
         self._counts = Counts()
         self._causes = Causes()
         self._learner = Learner(frozenset(), {})
+        self._probed = False  # whether it is known what the engine has
         self._failures: deque[Failure] = deque()
         self._done: dict[int, Done] = {}
         self._given = 0  # which unit comes next: first the scripts, then the programs
         self._taken = 0  # which unit's result is taken next
         self._in_work = 0
         self._looking = False
+        self._wanted = False  # a look at the first failure was decided before
         self._looked_s, self._unit_s = 0.0, 0.0  # wall seconds, to be fair to both
         self._since: dict[int, float] = {}
         self._lost_in_a_row = 0
@@ -82,7 +93,8 @@ class _Loop:
         """Until programs or time are used up."""
         stopped = ""
         try:
-            self._probe(team)
+            if not self._resumed():
+                self._probe(team)
             while not stopped or self._looking:
                 stopped = stopped or self._stops()
                 self._give(team, going=not stopped)
@@ -95,7 +107,35 @@ class _Loop:
                     stopped = "programs"
         except KeyboardInterrupt:
             stopped = "interrupted"
+        self._save()
         return self._made(stopped)
+
+    def _resumed(self) -> bool:
+        """Take up a run that was begun before, if there is one."""
+        found = load(self._state, self._plan) if self._state is not None else None
+        if found is None:
+            return False
+        self._given = self._taken = found.taken
+        self._counts, self._causes, self._learner = found.counts, found.causes, found.learner
+        self._failures.extend(found.pending)
+        self._version, self._notes = found.version, list(found.notes)
+        self._probed, self._wanted = True, found.looking
+        return True
+
+    def _save(self) -> None:
+        if self._state is not None and self._probed:
+            state = State(
+                self._taken,
+                self._counts,
+                self._causes,
+                self._learner,
+                list(self._failures),
+                self._version,
+                tuple(self._notes),
+                self._looking,
+            )
+            save(self._state, self._plan, state)
+            self._saved = time.monotonic()
 
     def _probe(self, team: Team) -> None:
         """Ask first which features the engine has."""
@@ -110,6 +150,7 @@ class _Loop:
         if not isinstance(came, Probed):
             self._notes.append(f"the smallest statements of each feature were not answered: {came}")
         self._learner = Learner(chosen, probed.refused)
+        self._probed = True
         self._failures.extend(probed.failures)
 
     def _made(self, stopped: str) -> FuzzRun:
@@ -148,9 +189,10 @@ class _Loop:
         """Give work: a look where one is due, and programs."""
         behind = self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
         while not self._looking and self._failures and team.room and going and not behind:
-            if not self._causes.wants(self._failures[0]):
+            if not self._wanted and not self._causes.wants(self._failures[0]):
                 self._failures.popleft()
                 continue
+            self._wanted = False
             self._looking = True
             failure = self._failures[0]
             unit = max(0, self._unit_of(failure.program))
@@ -217,4 +259,6 @@ class _Loop:
         now = time.monotonic()
         if now - self._told >= TICK_S:
             self._told = now
+            if now - self._saved >= SAVE_S:
+                self._save()
             self._progress.tick(self._counts, len(self._causes.all), now - self._began)
