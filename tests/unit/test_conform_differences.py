@@ -149,6 +149,21 @@ def test_a_label_keeps_what_the_file_expects() -> None:
     assert (result.differences, result.failures) == ({"ties": [14]}, [])
 
 
+def test_of_two_queries_with_a_label_the_second_may_be_the_right_one() -> None:
+    class Short(Embedded):
+        def answers(self, statements: Sequence[str]) -> Iterator[Sequence[Any]]:
+            for sql, answer in zip(statements, super().answers(statements), strict=True):
+                yield (*answer[:2], answer[2][1:]) if sql.endswith("NOT 0") else answer
+
+    excuses = Excuses("", False, frozenset())
+    for sort in ("rowsort", "valuesort"):
+        text = f"query I {sort} same\nSELECT 3 WHERE NOT 0\n\nquery I {sort} same\nSELECT 3\n"
+        run = Run(Short(5.0), "x", excuses=excuses)
+        result = run_file(run, "f.test", text.encode(), 0)
+        assert [failure.line for failure in result.failures] == [4]
+        assert result.differences == {}
+
+
 @pytest.mark.parametrize(("at", "code"), [(0, 0), (1, 1)])
 def test_the_command_says_what_differs(
     at: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
