@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
-from refute.oracles.sql.partial.written import text_of, writes
+from refute.oracles.sql.partial.written import writes
 from refute.oracles.sql.said import said
 from refute.oracles.sql.sqlite import SQLite
 
@@ -67,10 +67,10 @@ class Crash:
 
     def questions(self, case: Case) -> Iterator[Question]:
         """The query as it is."""
-        text = text_of(case.query)
+        text = case.text
         yield Question(
             self.name,
-            (text if case.dialect == "sqlite" else case.query,),
+            (case.asked,),
             lambda answers: judged(answers[0], text, case.setup),
             changes=writes(case.query),
         )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Protocol
 
 from refute.fuzz.sql.text import Node
+from refute.oracles.sql.partial.written import text_of
 
 Answer = Sequence[Any]
 """What came of one statement, in the form of `refute.oracles.sql.driver`, or ["lost", how]."""
@@ -27,6 +29,16 @@ class Case:
     query: Node
     seed: int = 0
     dialect: str = "sqlite"
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The query in SQLite's dialect, written once for all oracles."""
+        return text_of(self.query)
+
+    @property
+    def asked(self) -> Node | str:
+        """The query as an engine of the dialect is asked it: as a text where it is SQLite's."""
+        return self.text if self.dialect == "sqlite" else self.query
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,7 +25,7 @@ from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.compare import STEPS, Compared, compare, overflow_is_open
 from refute.oracles.sql.partial import across
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
-from refute.oracles.sql.partial.written import asked, text_of, writes
+from refute.oracles.sql.partial.written import writes
 from refute.oracles.sql.said import said
 from refute.oracles.sql.sqlite import SQLite
 
@@ -51,12 +51,12 @@ class Reference:
 
     def questions(self, case: Case) -> Iterator[Question]:
         """The query as it is."""
-        text, changes = text_of(case.query), writes(case.query)
+        text, changes = case.text, writes(case.query)
 
         def judge(answers: Sequence[Answer]) -> Judged:
             return self._judged(case, text, answers[0], changes)
 
-        yield Question(self.name, (asked(case.query, case.dialect),), judge, changes=changes)
+        yield Question(self.name, (case.asked,), judge, changes=changes)
 
     def setup_judged(self, setup: Sequence[str], answers: Sequence[Answer]) -> list[Judged]:
         """What the engine's answers to the setup say, one by one.
