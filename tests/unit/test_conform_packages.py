@@ -119,6 +119,25 @@ def test_duckdb_and_turso_have_several_connections_and_databases() -> None:
             assert engine.answer_on("", "SELECT a FROM t")[0] == "error"
 
 
+def test_duckdb_begins_again_with_nothing_of_what_was_before() -> None:
+    with started("duckdb") as engine:
+        for number in range(3):  # cheaply, in the instance that is there
+            done = list(engine.answers(["CREATE TABLE t(a INTEGER)", "INSERT INTO t VALUES (1)"]))
+            assert [answer[0] for answer in done] == ["rows", "rows"], number
+            engine.again()
+        assert next(engine.answers(["SELECT * FROM t"]))[0] == "error"
+        list(engine.answers(["CREATE TABLE t(a INTEGER)", "INSERT INTO t VALUES (2)"]))
+        assert row(engine.answer_on("other", "SELECT a FROM t")) == [2]  # the database in use
+        engine.again()
+        list(
+            engine.answers(["SET default_null_order = 'nulls_first'", "CREATE TEMP TABLE u(a INT)"])
+        )
+        engine.again()  # not so where something reaches beyond a database
+        query = "SELECT a FROM (VALUES (1), (NULL)) x(a) ORDER BY a"
+        assert next(engine.answers([query]))[2] == [[1], [None]]
+        assert next(engine.answers(["SELECT * FROM u"]))[0] == "error"
+
+
 def test_datafusion_gives_values_as_it_shows_them() -> None:
     with started("datafusion") as engine:
         assert engine.version.startswith("DataFusion ")

@@ -231,6 +231,8 @@ class InWorker(Lossy):
         """Begin with an empty database in the worker that is there, if it is of any use."""
         self.forget()
         if self._worker is not None and self._worker.alive:
+            if self._invoke("emptied", START_S).value is True:
+                return
             self._invoke("leave", START_S)
             outcome = self._made()
             if outcome.kind == "returned" and type(outcome.value) is Handle:

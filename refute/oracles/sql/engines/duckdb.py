@@ -30,6 +30,15 @@ _PLAIN = frozenset(
 )
 _QUERY = re.compile(r"\s*(?:SELECT|FROM|VALUES)\b", re.I)
 _CHANGES = re.compile(r"nextval|random|setseed|uuid", re.I)  # a query with these, or what has them
+_CHANGE = re.compile(  # its result is a number
+    r"\s*(?:CREATE|INSERT|UPDATE|DELETE|DROP|ALTER)\b(?!.*\bRETURNING\b)", re.I | re.S
+)
+_AT_ONCE = re.compile(f"{_QUERY.pattern}|{_CHANGE.pattern}", re.I | re.S)
+_WITHIN = re.compile(  # leaves nothing behind but in the database it is about
+    r"\s*(?:SELECT|FROM|VALUES|WITH|EXPLAIN|ANALYZE|INSERT|UPDATE|DELETE|ALTER\s+TABLE|DROP|"
+    r"CREATE\s+(?:TABLE|VIEW|(?:UNIQUE\s+)?INDEX))\b",
+    re.I,
+)
 _FATAL = ("FatalException", "InternalException")
 
 
@@ -43,12 +52,17 @@ class DuckDB(EndingSession):
         self._directory = ""
         self._path = ":memory:refute"
         self._careful = False  # a query may change something
+        self._within = True  # nothing was asked that reaches beyond one database
+        self._attached = 0
         self._kept = self._opened()  # a database in memory lives as long as a connection to it
         super().__init__()
 
     def connected(self) -> Any:
         """A connection of its own transactions and settings."""
-        return self._opened()
+        made = self._opened()
+        if self._attached:
+            made.execute(f"USE refute{self._attached}")
+        return made
 
     def renew(self, database: str) -> None:
         """As for any session; a name becomes a path."""
@@ -60,6 +74,18 @@ class DuckDB(EndingSession):
         super().renew(database)
         if database:
             self._kept = self._opened()
+
+    def emptied(self) -> bool:
+        """Attach another database in memory and let go of the one before."""
+        if not self._within or self._careful or self.database or set(self._connections) != {""}:
+            return False
+        connection, before = self._connections[""], self._attached
+        self._attached += 1
+        connection.execute(f"ATTACH ':memory:' AS refute{self._attached}")
+        connection.execute(f"USE refute{self._attached}")
+        if before:
+            connection.execute(f"DETACH refute{before}")
+        return True
 
     def leave(self) -> None:
         """The database in memory goes with the last connection to it."""
@@ -77,7 +103,9 @@ class DuckDB(EndingSession):
         query is run, and again with casts if that is needed and nothing can come of it.
         """
         self._careful = self._careful or bool(_CHANGES.search(statement))
-        if not self._careful and _QUERY.match(statement) and ";" not in statement.rstrip(" \n;"):
+        one = ";" not in statement.rstrip(" \n;")
+        self._within = self._within and one and _WITHIN.match(statement) is not None
+        if one and (_CHANGE if self._careful else _AT_ONCE).match(statement):
             result = connection.execute(statement)
             names = [column[0] for column in result.description]
             types = [str(column[1]) for column in result.description]

@@ -26,6 +26,11 @@ class EndingSession(Session):
     def settle(self, connection: Any) -> None:
         """Called after a statement was ended, in case that comes late and hits the next one."""
 
+    def leave(self) -> None:
+        """Close all connections, and watch none."""
+        super().leave()
+        self._watch.stop()
+
     def timed(self, connection: Any, statement: str, timeout_s: float) -> list[Any]:
         """The answer to one statement, or that it was ended."""
         self._watch.begin(connection, timeout_s)

@@ -97,6 +97,13 @@ class Session(abc.ABC):
             self.database = database
         self.reconnect("")
 
+    def emptied(self) -> bool:
+        """Have an empty database as a new session would, where that is cheaper; whether it has.
+
+        A session that is not sure that nothing is left of what it was asked before must not.
+        """
+        return False
+
     def leave(self) -> None:
         """Close all connections, because another session follows in this process."""
         for name in list(self._connections):

@@ -21,9 +21,14 @@ class Watch:
 
     def __init__(self, end: Callable[[Any], None]) -> None:
         self._end = end
+        self._stopped = False
         self._now: list[Any] | None = None  # deadline, connection, how often it was ended
         self._ending = threading.Lock()  # what is ended is not the statement after it
         threading.Thread(target=self._look, daemon=True).start()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._stopped = True
 
     def begin(self, connection: Any, timeout_s: float) -> None:
         """A statement begins."""
@@ -36,7 +41,7 @@ class Watch:
         return now is not None and now[2] > 0
 
     def _look(self) -> None:
-        while True:
+        while not self._stopped:
             time.sleep(_TICK_S)
             with self._ending:
                 now = self._now
