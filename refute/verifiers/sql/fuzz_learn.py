@@ -80,7 +80,7 @@ def probed(desk: Desk, features: Set[str]) -> Probed:
     desk.ask(cases)
     failures = list(desk.failures)
     for name in (n for n in wanted if n in TABLE_PROBES):
-        desk.begin(())
+        desk.begin(PROBE_SETUP)
         given = TABLE_PROBES[name]
         texts = [given] if isinstance(given, str) else list(given)
         why = _refusal(desk, list(map(tree_of, texts)))
