@@ -22,6 +22,7 @@ from refute.oracles.sql.partial.tables import (
     NONE,
     TOKENS,
     UNDEFINED,
+    UNSURE,
     Column,
     Relation,
     affinity_of,
@@ -38,6 +39,7 @@ class Catalog:
     def __init__(self, setup: tuple[str, ...]) -> None:
         self._tables: dict[str, Relation] = {}
         self._views: dict[str, str] = {}
+        self._made: set[str] = set()
         literals: dict[str, list[str]] = {}
         for sql in setup:
             words = sql[:200].split(None, 4)
@@ -64,6 +66,10 @@ class Catalog:
                 self._tables[low] = found
         return self._tables.get(low)
 
+    def is_table(self, name: str) -> bool:
+        """Whether it is the name of a table, and not of a view."""
+        return name.lower() in self._tables and name.lower() not in self._made
+
     def _create(self, sql: str) -> None:
         tokens = [t for t in TOKENS.findall(sql) if not t.startswith(("--", "/*"))]
         words = [t.upper() for t in tokens[:8]]
@@ -71,6 +77,7 @@ class Catalog:
             place = words.index("VIEW") + 1
             place += 3 if words[place : place + 3] == ["IF", "NOT", "EXISTS"] else 0
             self._views[unquoted(tokens[place]).lower()] = sql
+            self._made.add(unquoted(tokens[place]).lower())
         elif "TABLE" in words[:3] and "VIRTUAL" not in words[:3]:
             place = words.index("TABLE") + 1
             place += 3 if words[place : place + 3] == ["IF", "NOT", "EXISTS"] else 0
@@ -114,6 +121,7 @@ class Scope:
         self._catalog = catalog
         self._ctes: dict[str, Node] = {}
         self._sources: dict[str, Relation | None] = {}
+        self._stored: set[str] = set()
         self._doing: set[str] = set()
         for node in everything(query):
             if isinstance(node, exp.CTE):
@@ -179,13 +187,17 @@ class Scope:
         return Relation(tuple(columns))
 
     def kind(self, node: Node) -> tuple[str, str] | None:
-        """Affinity and collation of an expression as an operand; None when they are not known."""
+        """Affinity and collation of an expression as an operand; None when they are not known.
+
+        A column of a subquery that is an expression inside has the collation UNSURE: NONE or
+        BINARY, as the subquery is moved into the query around it or not.
+        """
         node = bare(node)
         if isinstance(node, exp.Column):
             found = self._column(node)
             if found is None or found.affinity in ("?", UNDEFINED) or found.collation == "?":
                 return None
-            return found.affinity, found.collation
+            return found.affinity, found.collation or UNSURE
         if isinstance(node, exp.Subquery):
             made = self.output(node.this)
             first = made.columns[0] if made is not None and len(made.columns) == 1 else None
@@ -248,6 +260,10 @@ class Scope:
         found = self._column(node) if isinstance(node, exp.Column) else None
         return found is not None and found.affinity == UNDEFINED
 
+    def stored(self, node: Node) -> bool:
+        """Whether it is a column of a table, by its full name: its values fit its affinity."""
+        return isinstance(node, exp.Column) and node.table.lower() in self._stored
+
     def exact(self, node: Node) -> bool:
         """Whether sums of it are the same in any order: whole numbers of no great size."""
         node = bare(node)
@@ -275,6 +291,11 @@ class Scope:
         if alias in self._sources and self._sources[alias] != made:
             made = None
         self._sources[alias] = made
+        low = item.name.lower() if isinstance(item, exp.Table) else ""
+        if made is not None and low and low not in self._ctes and self._catalog.is_table(low):
+            self._stored.add(alias)
+        else:
+            self._stored.discard(alias)
 
 
 def _is_truth(node: Node) -> bool:

@@ -24,6 +24,7 @@ from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.bags import Row, Rows, broken, loose
 from refute.oracles.sql.partial.columns import Scope
 from refute.oracles.sql.partial.question import HELD, Case, Judged
+from refute.oracles.sql.partial.tables import PLAIN
 from refute.oracles.sql.partial.trees import (
     bare,
     below,
@@ -136,7 +137,7 @@ def _call(node: Node, scope: Scope, place: int) -> Call | None:
     if isinstance(call, exp.Min | exp.Max):
         of = argument.expressions[0] if distinct and argument is not None else argument
         kind = None if of is None else scope.kind(of)
-        ordered = kind is not None and kind[1] in ("", "BINARY")
+        ordered = kind is not None and kind[1] in PLAIN
         return Call("MIN" if isinstance(call, exp.Min) else "MAX", place, ordered)
     if distinct or argument is None:
         return None

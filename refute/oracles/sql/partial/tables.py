@@ -14,6 +14,8 @@ NONE = ""  # of an expression: no affinity, and so no conversion
 BLOB = "BLOB"
 NUMBERS = frozenset({"INTEGER", "REAL", "NUMERIC"})
 BINARY = "BINARY"
+UNSURE = "~"  # a collation that is BINARY or NONE
+PLAIN = frozenset({NONE, BINARY, UNSURE})  # collations that compare byte by byte, or none
 UNDEFINED = "!"  # of a compound query whose parts differ: SQLite takes that of any part
 MOST_LITERALS = 40
 FORMS = {"INTEGER": "int", "NUMERIC": "int", "REAL": "real", "TEXT": "text"}
@@ -99,12 +101,14 @@ def _definition(tokens: list[str]) -> Column | None:
 
 
 def unquoted(token: str) -> str:
+    """A name without the quotes around it."""
     if token[:1] in "\"'`[" and len(token) > 1:
         return token[1:-1].replace(token[-1] * 2, token[-1])
     return token
 
 
 def collect(sql: str, literals: dict[str, list[str]]) -> None:
+    """Add the literals of an INSERT to those of its table."""
     words = sql.split(None, 6)
     place = next((i for i, w in enumerate(words) if w.upper() == "INTO"), -1)
     if 0 <= place < len(words) - 1:

@@ -1,0 +1,103 @@
+"""EET, equivalent expression transformation (Jiang and Su, "Detecting Logic Bugs in Database
+Engines via Equivalent Expression Transformation", OSDI 2024): the same query, written otherwise.
+
+A query is asked as it is, and then with one thing in it written in a way that means the same by
+SQL's rules for every database: conditions (`eet_conditions`: a true one beside it, BETWEEN as two
+comparisons, IN as OR or EXISTS, rows by their elements …), values (`eet_values`: CASE with equal
+branches …), FROM (`eet_sources`: WHERE as ON, joins in another order, LEFT JOIN as the pairs that
+match and the rest, tables as subqueries, CTEs or UNION ALL of their parts …) and other clauses
+(`eet_clauses`: EXCEPT as NOT EXISTS …). Each rule is one question, so that what breaks it names the
+rule. A case gets a few rules, chosen by its seed among those that apply; the order of rows is not
+compared.
+
+Sees: whatever one way of writing gets wrong and another does not: an operator's special case, a
+plan that only one of them allows, a rewrite of the engine itself, in any clause, of rows as well as
+of values and their types.
+
+Does not see: what both ways get wrong alike, such as the meaning of an operator that has no other
+way of writing; ORDER BY and LIMIT at the end, which are left out; in SQLite anything whose other
+form would lose an affinity or a collation that counts (see `places`), and columns whose affinity is
+not known; windows, which are only moved as a whole. A query that calls something like RANDOM() is
+not asked.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from refute.fuzz.sql.text import Node
+from refute.oracles.sql.partial import eet_clauses, eet_conditions, eet_values
+from refute.oracles.sql.partial.bags import Pair, rows_of
+from refute.oracles.sql.partial.columns import Scope, catalog_of
+from refute.oracles.sql.partial.openness import deterministic
+from refute.oracles.sql.partial.places import places
+from refute.oracles.sql.partial.question import Answer, Case, Judged, Question
+from refute.oracles.sql.partial.trees import parens, statement, swapped, without_ends
+
+NAME = "eet"
+OF_EXPRESSIONS = {**eet_conditions.RULES, **eet_values.RULES}
+RULES = (*OF_EXPRESSIONS, *eet_clauses.RULES)
+
+
+class EET:
+    """The oracle `eet`. most: rules that are tried on one case."""
+
+    name = NAME
+
+    def __init__(self, most: int = 2, rules: Sequence[str] = RULES) -> None:
+        self._most = most
+        self._rules = tuple(rules)
+
+    def questions(self, case: Case) -> Iterator[Question]:
+        """The query beside the same query by some of the rules that apply to it."""
+        if not isinstance(case.query, exp.Query) or not deterministic(case.query):
+            return
+        query = without_ends(case.query)
+        scope = Scope(catalog_of(case.setup), query)
+        left = self._most
+        for rule in _order(case.seed, self._rules):
+            made = transformed(rule, case, scope, query)
+            if made is not None:
+                yield _question(rule, case, query, made)
+                left -= 1
+            if not left:
+                return
+
+
+@functools.lru_cache(maxsize=16)
+def _order(seed: int, rules: tuple[str, ...]) -> tuple[str, ...]:
+    """The rules in an order of the seed: the same rule comes first while a case is made smaller."""
+    return tuple(random.Random(f"{seed}/{NAME}").sample(rules, len(rules)))
+
+
+def transformed(rule: str, case: Case, scope: Scope, query: Node) -> Node | None:
+    """The query by one rule, at all places where it applies; None where there is none."""
+    rng = random.Random(f"{case.seed}/{NAME}/{rule}")
+    if rule not in OF_EXPRESSIONS:
+        return eet_clauses.rewritten(rule, scope, query, rng)
+    deep = rule in eet_values.WRAPPING and rng.random() < 0.5
+    change = OF_EXPRESSIONS[rule]
+    found: dict[int, Node] = {}
+    for place in places(query):
+        if deep and place.position == "free" and not isinstance(place.node, exp.Column):
+            continue
+        made = change(scope, place, case.dialect)
+        if made is not None:
+            loose = isinstance(made, exp.Binary | exp.Connector | exp.Not | exp.Is)
+            found[id(place.node)] = parens(made) if loose else made
+    return swapped(query, found) if found else None
+
+
+def _question(rule: str, case: Case, query: Node, made: Node) -> Question:
+    def judge(answers: Sequence[Answer]) -> Judged:
+        rows = rows_of(answers)
+        if isinstance(rows, Judged):
+            return rows
+        return Pair(case, query, rows[0], rows[1], rule).judged()
+
+    statements = tuple(statement(tree, case.dialect) for tree in (query, made))
+    return Question(NAME, statements, judge)
