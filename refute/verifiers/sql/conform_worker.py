@@ -94,12 +94,12 @@ class Lossy(abc.ABC):
     def start(self, hash_seed: int) -> None:
         """Begin with an empty database in a fresh process. Raises EngineLost or UsageError."""
         self._hash_seed = hash_seed
-        self._losses = 0
         self.forget()
         self.open()
 
     def forget(self) -> None:
-        """Repeat nothing of what was done so far."""
+        """Repeat nothing of what was done so far, and hold no earlier loss against the engine."""
+        self._losses = 0
         self._done = []
         self._shares = False
 

@@ -11,23 +11,27 @@ the database made anew without it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.across import in_kinds
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Oracle, Question
 from refute.oracles.sql.partial.written import text_of, tree_of, writes
 from refute.oracles.sql.sqlite import SQLite
-from refute.verifiers.sql.conform_engine import Embedded, Engine
+from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_names import SQLITE
 from refute.verifiers.sql.conform_run import Choice
+from refute.verifiers.sql.fuzz_direct import engine_of
 from refute.verifiers.sql.fuzz_failure import SAID, Failure, kind_of, plain_reason, reason_of
 from refute.verifiers.sql.fuzz_plan import Counts
 from refute.verifiers.sql.fuzz_writing import Refused, dialect_of, writing_of
 
 STEPS = 5_000_000  # instructions of the embedded SQLite for one statement
 BUG = "a bug of refute"
+OFTEN = "the engine was lost"
+MOST_LOST = 3
+BAD = ("error", "lost", "crash", "unfit")
 UNWRITTEN = "cannot be written: "
 ODD = Judged("open", "only one of the two takes it")
 
@@ -41,30 +45,12 @@ class Asked(NamedTuple):
     slots: tuple[int, ...]
 
 
-class Direct(Embedded):
-    """The embedded SQLite in this process, its answers in the driver's form."""
-
-    def answers(self, statements: Sequence[str]) -> Any:
-        """One answer for each statement."""
-        assert self._database is not None
-        return self._database.run(statements)
-
-    def again(self) -> None:
-        """Begin with an empty database."""
-        self.start(0)
-
-
-def engine_of(choice: Choice) -> Engine:
-    """The engine, not started. Raises UsageError."""
-    return Direct(choice.timeout_s) if choice.engine == SQLITE else choice.open()
-
-
 class Desk:
     """An engine with the oracles that judge it.
 
     counts, failures, program: of the unit in work. setup: of the database in use, in SQLite's
-    dialect, as both sides took it. refused: places of the unit's queries that were. log: questions
-    asked on the database so far, kept where it is a list.
+    dialect, as both sides took it. refused: places of the unit's queries that were; losses: how
+    often it lost the engine. log: questions asked on the database so far, kept where it is a list.
     """
 
     def __init__(self, choice: Choice, oracles: Sequence[Oracle], counts: Counts) -> None:
@@ -77,6 +63,7 @@ class Desk:
         self.setup: tuple[str, ...] = ()
         self.asked_setup: tuple[str, ...] = ()
         self.refused: set[int] = set()
+        self.losses = 0
         self.log: list[Asked] | None = None
         self._writing = writing_of(self.dialect)
         self._kinds: dict[int, tuple[str, ...]] = {}
@@ -308,39 +295,63 @@ class Desk:
         return statement if isinstance(statement, str) else self._writing.statement(statement)
 
     def _judge(self, asked: Sequence[Asked], batch: Sequence[str]) -> None:
-        answers: list[Answer] = []
+        answers: dict[int, Answer] = {}
         try:
-            answers += self.engine.answers(batch) if batch else ()
+            self._answer(asked, batch, answers)
         finally:
             for slot, kinds in self._kinds.items():
-                if slot < len(answers):
+                if slot in answers:
                     answers[slot] = in_kinds(answers[slot], kinds)
             self._kinds = {}
             self._count(batch, answers)
-            done = len(answers)
             for one in asked:
-                if max(one.slots, default=-1) < done:
+                if all(slot in answers for slot in one.slots):
                     self._one(one, [answers[slot] for slot in one.slots])
             self._note_refused(asked, answers)
             if self.log is not None:
                 self.log += asked
 
-    def _note_refused(self, asked: Sequence[Asked], answers: Sequence[Answer]) -> None:
+    def _answer(
+        self, asked: Sequence[Asked], batch: Sequence[str], answers: dict[int, Answer]
+    ) -> None:
+        """The engine's answers to the batch, by place.
+
+        Over a case that the engine is lost at, nothing more is asked; and it is not lost often.
+        """
+        todo = list(range(len(batch)))
+        while todo:
+            lost = -1
+            given = self.engine.answers([batch[slot] for slot in todo])
+            for slot, answer in zip(todo, given, strict=False):
+                answers[slot] = answer
+                if answer[0] == "lost":
+                    lost = slot
+                    break
+            if lost < 0:
+                return
+            self.losses += 1
+            if self.losses >= MOST_LOST:
+                raise EngineLost(f"{OFTEN} {MOST_LOST} times in one program")
+            cases = {id(one.case) for one in asked if lost in one.slots}
+            gone = {slot for one in asked if id(one.case) in cases for slot in one.slots}
+            todo = [slot for slot in todo if slot > lost and slot not in gone]
+
+    def _note_refused(self, asked: Sequence[Asked], answers: Mapping[int, Answer]) -> None:
         """Which of the program's queries were refused, in whatever form."""
         places = {one.place for one in asked if one.place >= 0}
-        wrong = {slot for slot, answer in enumerate(answers) if answer[0] == "error"}
+        wrong = {slot for slot, answer in answers.items() if answer[0] in BAD}
         if wrong:
             refused = {one.place for one in asked if not wrong.isdisjoint(one.slots)} & places
             self.refused |= refused
             self.counts.accepted -= len(refused)
         self.counts.accepted += len(places)
 
-    def _count(self, batch: Sequence[str], answers: Sequence[Answer]) -> None:
+    def _count(self, batch: Sequence[str], answers: Mapping[int, Answer]) -> None:
         counts = self.counts
         counts.statements += len(answers)
-        for text, answer in zip(batch, answers, strict=False):
+        for slot, answer in answers.items():
             if answer[0] == "error":
-                if self.dialect == SQLITE and self._own(text)[0] == "error":
+                if self.dialect == SQLITE and self._own(batch[slot])[0] == "error":
                     counts.refused_by_sqlite[reason_of(answer)] += 1
                 else:
                     counts.rejected[reason_of(answer)] += 1

@@ -24,7 +24,10 @@ from refute.verifiers.sql.fuzz_second import SecondSQLite
 RUNS = 2  # in fresh processes
 MORE_RUNS = 4  # where these differ
 STATEMENTS = {SQLITE: 60_000}  # that a reduction may ask: one costs some 30 µs in process
-SLOWER = 12_000  # in a worker of its own
+SLOWER = 15_000  # in a worker of its own
+START = {SQLITE: 0, "duckdb": 60}  # statements' worth of a new database
+STARTS = 15  # in other engines
+RESTART = 300  # statements' worth of a process that died
 
 Before = Callable[[Failure], Sequence[str]]
 """What was asked on the database before a failure, in SQLite's dialect."""
@@ -91,7 +94,10 @@ class Looking:
         def breaks(setup: tuple[str, ...], query: str) -> bool:
             return self._again(failure, setup, query) is not None
 
-        reducer = Reducer(breaks, STATEMENTS.get(self._engine, SLOWER))
+        start = START.get(self._engine, STARTS)
+        if failure.kind.startswith("lost"):
+            start += RESTART
+        reducer = Reducer(breaks, STATEMENTS.get(self._engine, SLOWER), start)
         return reducer.reduced(setup, failure.query)
 
     def _told(self, failure: Failure, setup: tuple[str, ...], query: str, *, alone: bool) -> Looked:

@@ -22,14 +22,16 @@ _PLAIN = re.compile(r"\s*(?:INSERT\s+INTO|CREATE\s+TABLE)\b", re.IGNORECASE)
 
 
 class Reducer:
-    """Reduces one failure. breaks: whether a case fails as the first did. statements: to be asked.
+    """Reduces one failure.
 
-    tried: how many cases were tried.
+    breaks: whether a case fails as the first did. statements: that may be asked in all; `start`:
+    how many of them a new database is worth. tried: how many cases were tried.
     """
 
-    def __init__(self, breaks: Breaks, statements: int) -> None:
+    def __init__(self, breaks: Breaks, statements: int, start: int = 0) -> None:
         self._breaks = breaks
         self._left = statements
+        self._start = start
         self._seen: set[Script] = set()
         self.tried = 0
 
@@ -56,7 +58,7 @@ class Reducer:
             return False
         self._seen.add(script)
         self.tried += 1
-        self._left -= len(setup) + 2
+        self._left -= len(setup) + 2 + self._start
         return self._breaks(setup, query)
 
     def _better(self, found: Script, candidates: Callable[[Script], Iterator[Script]]) -> Script:

@@ -219,7 +219,7 @@ class _Loop:
         if isinstance(came, Died):
             came = Looked(None, f"the process that looked at it died: {came}")
             if isinstance(task, Unit):
-                came = Done(task.number, Counts(), [], lost=came.why)
+                came = Done(task.number, Counts(), [], lost=came.why, gone=True)
         elif isinstance(came, Exception):
             raise came
         if isinstance(task, Unit):
@@ -235,7 +235,7 @@ class _Loop:
             self._taken += 1
             self._counts.add(done.counts)
             self._version = done.version or self._version
-            self._lost_in_a_row = self._lost_in_a_row + 1 if done.lost else 0
+            self._lost_in_a_row = self._lost_in_a_row + 1 if done.gone else 0
             if done.lost and done.lost not in self._notes:
                 self._notes.append(done.lost)
             self._failures.extend(done.failures)

@@ -54,13 +54,17 @@ class Look:
 
 @dataclasses.dataclass
 class Done:
-    """What came of a unit. lost: why the engine could not go on, if it could not."""
+    """What came of a unit.
+
+    lost: why the engine could not go on, if it could not. gone: and it answered nothing at all.
+    """
 
     number: int
     counts: Counts
     failures: list[Failure]
     uses: Uses = dataclasses.field(default_factory=Uses)
     lost: str = ""
+    gone: bool = False
     version: str = ""
 
 
@@ -118,6 +122,7 @@ class Bench:
         done.counts.cpu_s += float(getattr(desk.engine, "cpu_s", 0.0)) - cpu
         if done.lost:
             self.close()
+        done.gone = bool(done.lost) and not done.counts.compared
         return done
 
     def _program(
@@ -222,6 +227,7 @@ class Bench:
         self._desk.counts = counts
         self._desk.failures = []
         self._desk.refused = set()
+        self._desk.losses = 0
         return self._desk
 
     def _grammar_of(self, features: frozenset[str]) -> Grammar:
