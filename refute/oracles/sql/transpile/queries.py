@@ -370,15 +370,21 @@ def _renamed(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
 
 
 def name_apart(query: Node) -> None:
-    """Give the result columns, whose names are not compared, different names."""
+    """Give the result columns, whose names are not compared, different names.
+
+    Those that a query gives itself stay, if they do for each column: an engine may be wrong for
+    just such a name.
+    """
     if isinstance(query, exp.Subquery):
         name_apart(query.this)
     elif isinstance(query, exp.SetOperation):
         name_apart(query.this)
         name_apart(query.expression)
     elif isinstance(query, exp.Select):
+        given = [output.alias for output in query.expressions]
+        keeps = all(given) and len({name.lower() for name in given}) == len(given)
         outputs = [
-            exp.Alias(this=output.unalias(), alias=named(f"c{place}"))
-            for place, output in enumerate(query.expressions, 1)
+            exp.Alias(this=output.unalias(), alias=named(name if keeps else f"c{place}"))
+            for place, (output, name) in enumerate(zip(query.expressions, given, strict=True), 1)
         ]
         query.set("expressions", outputs)
