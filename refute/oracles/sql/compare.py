@@ -5,14 +5,19 @@
   tied rows (`refute.oracles.sql.windows`).
 * The sign of a zero is not compared; its type is, as that of every value.
 * Floats of a query with SUM, AVG or TOTAL may differ by 16 units in the last place: the order of
-  the additions is open, and releases of SQLite differ.
+  the additions is open, and releases of SQLite differ. Where these units decide what else a query
+  answers (`refute.oracles.sql.nudged`), it is open.
+* Of a float that was made a text, 15 digits are compared (`refute.oracles.sql.digits`).
 * 5 and 5.0 are taken as equal in two places where SQLite shows the one for the other.
 * Of several equal rows (1 and 1.0, or texts equal under a collation) DISTINCT, UNION, INTERSECT and
-  EXCEPT may keep any.
+  EXCEPT may keep any, and so may GROUP BY of keys, MIN and MAX of values
+  (`refute.oracles.sql.representatives`).
 * Where SQLite's own answer changes when it works in another order (`refute.oracles.sql.variants`),
   each of its answers is right. If they only differ in which of several equal values stands for all
   of them, or in the order inside of a GROUP_CONCAT, other answers may differ in that too; else any
   other answer is open, and says nothing.
+* A query that calls what gives another value each time, in each session or in each release says
+  nothing.
 
 Where SQLite ends with an error, nothing is compared, with one exception: an integer SUM that leaves
 64 bits is an error by its documentation, so an engine that answers with rows is wrong. That is only
@@ -22,19 +27,24 @@ held against it where the sum is computed for certain, in a SELECT without anyth
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Literal
 
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, look, read, write
+from refute.oracles.sql.digits import has_numerals, with_15_digits
+from refute.oracles.sql.nudged import decided_by_sums
+from refute.oracles.sql.partial.openness import deterministic
+from refute.oracles.sql.representatives import shown, with_duplicates
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sql.variants import variants, with_duplicates
+from refute.oracles.sql.variants import OVERFLOW, STEPS, answered, variants
 from refute.oracles.sql.windows import Row, Window, exact, loose, window_of
 from refute.plain import Plain
 
-STEPS = 5_000_000
-OVERFLOW = "integer overflow"
+__all__ = ["SAME", "STEPS", "Compared", "Normal", "compare", "overflow_is_open"]
+
+DEPENDS = "SQLite's own answer depends on the order of rows"
 Normal = Callable[[Row], Row]
 
 Status = Literal["same", "different", "open"]
@@ -78,8 +88,17 @@ def compare(
     tree = read(query)
     if not isinstance(tree, exp.Query):
         return Compared("open", "the query cannot be read, so its order is not known")
+    if not deterministic(tree):
+        return Compared("open", "it calls what gives another value each time")
     rights, lefts = ([normal(row) for row in answer[2]] for answer in (right, left))
+    if any(has_numerals(value) for rows in (rights, lefts) for row in rows for value in row):
+        normal = _then(normal, lambda row: tuple(map(with_15_digits, row)))
+        rights, lefts = ([normal(row) for row in answer[2]] for answer in (right, left))
     return _Comparison(setup, tree, rights, lefts, normal).compared()
+
+
+def _then(first: Normal, second: Normal) -> Normal:
+    return lambda row: second(first(row))
 
 
 class _Comparison:
@@ -109,22 +128,20 @@ class _Comparison:
             return SAME
         if window.accepts(self.left, loose) and self._keeps_other_duplicates():
             return SAME
+        if self._shows_others(window):
+            return SAME
         windows = [window, *_other_windows(accepted, self.query, self.normal)]
         if any(w is not None and w.accepts(self.left) for w in windows):
             return SAME
         if all(w is not None and w.accepts(self.right) for w in windows):
-            return Compared("different", self._difference(window))
+            return self._different(window)
         if all(w is not None and w.accepts(self.right, loose) for w in windows):
-            if window.accepts(self.left, loose):
-                return SAME
-            return Compared("different", self._difference(window))
+            return SAME if window.accepts(self.left, loose) else self._different(window)
         if _shows_concatenations(self.query) and all(
             w is not None and w.accepts(self.right, _letters) for w in windows
         ):
-            if window.accepts(self.left, _letters):
-                return SAME
-            return Compared("different", self._difference(window))
-        return Compared("open", "SQLite's own answer depends on the order of rows")
+            return SAME if window.accepts(self.left, _letters) else self._different(window)
+        return Compared("open", DEPENDS)
 
     def _keeps_other_duplicates(self) -> bool:
         """Whether every row is one of those that DISTINCT or a compound query chooses from."""
@@ -137,6 +154,40 @@ class _Comparison:
         if result[0] != "rows":
             return False
         return set(map(exact, self.left)) <= set(map(exact, map(self.normal, result[2])))
+
+    def _shows_others(self, window: Window) -> bool:
+        """Whether only keys of groups, least and greatest values are others of the equal ones."""
+        found = shown(self.query)
+        if found is None:
+            return False
+        whole, places = found
+
+        def key(row: Row) -> Hashable:
+            free = loose([row[place] for place in places])
+            return free, exact([v for place, v in enumerate(row) if place not in places])
+
+        if not window.accepts(self.left, key):
+            return False
+        database, _ = _database(self.setup)
+        [result] = database.run([write(whole)])
+        database.close()
+        if result[0] != "rows":
+            return False
+        there = [self.normal(row) for row in result[2]]
+        for at, place in enumerate(places):
+            known = {exact([row[at]]) for row in there} | {exact([None])}
+            if not all(exact([row[place]]) in known for row in self.left):
+                return False
+        return True
+
+    def _different(self, window: Window) -> Compared:
+        """The judgement, unless the last bits of a sum decide."""
+        database, _ = _database(self.setup)
+        decides = decided_by_sums(database, self.query, self.right)
+        database.close()
+        if decides:
+            return Compared("open", "the last bits of a sum decide")
+        return Compared("different", self._difference(window))
 
     def _difference(self, window: Window) -> str:
         if len(self.left) != len(self.right):
@@ -187,15 +238,12 @@ def _database(setup: Sequence[str]) -> tuple[SQLite, list[str]]:
 
 def _other_windows(setup: Sequence[str], query: Node, normal: Normal) -> Iterator[Window | None]:
     """The windows of the variants; None for one that SQLite does not answer."""
-    for statements, text in variants(setup, query):
-        database, accepted = _database(statements)
-        [result] = database.run([text])
-        tree = look(text)
-        if len(accepted) < len(statements) or result[0] != "rows" or tree is None:
+    for found in answered(setup, query):
+        if found is None:
             yield None
         else:
-            yield window_of(database, tree, list(map(normal, result[2])), normal)
-        database.close()
+            database, tree, answer = found
+            yield window_of(database, tree, answer[2], normal)
 
 
 def _compare_with_error(setup: Sequence[str], query: str, message: str) -> Compared:
@@ -205,7 +253,7 @@ def _compare_with_error(setup: Sequence[str], query: str, message: str) -> Compa
         return Compared("open", f"SQLite: {message}")
     if all(_other_overflows(setup, tree)):
         return Compared("different", f"rows instead of the error {message!r}")
-    return Compared("open", "SQLite's own answer depends on the order of rows")
+    return Compared("open", DEPENDS)
 
 
 def overflow_is_open(setup: Sequence[str], query: str, message: str) -> bool:
@@ -227,7 +275,8 @@ def _other_overflows(setup: Sequence[str], query: Node) -> Iterator[bool]:
         database, _ = _database(statements)
         [result] = database.run([text])
         database.close()
-        yield result[0] == "error" and OVERFLOW in result[2]
+        if result[0] != "error" or OVERFLOW in result[2]:
+            yield result[0] == "error"
 
 
 def _computed_for_certain(tree: Node) -> bool:

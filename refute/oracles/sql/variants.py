@@ -1,10 +1,14 @@
 """Variants: the same question, asked so that SQLite works in another order.
 
-What SQL leaves open, SQLite decides by the order in which it meets the rows. So the rows are put
-in reversed or shuffled, scans run backwards, indexes of constraints are taken away or added, and
-operands that may be exchanged are. An answer that changes under any of these was open from the
-start: which of several equal values DISTINCT keeps, the order inside GROUP_CONCAT, the last bits of
-a sum of floats, a column that GROUP BY does not fix. An answer that never changes is SQLite's.
+What SQL leaves open, SQLite decides by the order in which it meets the rows, and by when it
+computes what. So scans run backwards, from before the first statement on where statements depend on
+it; tables are copied with their rows reversed or shuffled, without keys and indexes or with one on
+every column; operands that may be exchanged are; joins get another order, subqueries and tables of
+WITH are computed first, conditions later. An answer that changes under any of these was open from
+the start: which of several equal values DISTINCT keeps, the order inside GROUP_CONCAT, the last
+bits of a sum of floats, a column that GROUP BY does not fix. One that never changes is SQLite's.
+
+Where a query looks at rowids, rows keep theirs, and so the order that these give.
 """
 
 from __future__ import annotations
@@ -12,110 +16,120 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node, read, write
+from refute.fuzz.sql.text import Node, look, write
+from refute.oracles.sql.partial.plans_queries import FORMS
+from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sql.stored import ROWIDS, Row, Stored, Table, literal, quoted, stored_in
 
 BACKWARDS = "PRAGMA reverse_unordered_selects = ON"
-_KEYS = (exp.UniqueColumnConstraint, exp.PrimaryKeyColumnConstraint)
+STEPS = 5_000_000  # instructions of SQLite for one statement
+OVERFLOW = "integer overflow"
 
-Rows = list[Node]
+Rows = Sequence[Row]
+Order = Callable[[Rows], Rows]
+
+
+def answered(
+    setup: Sequence[str], query: Node
+) -> Iterator[tuple[SQLite, Node, Sequence[Any]] | None]:
+    """Each variant's database, its query and SQLite's answer; it is closed afterwards.
+
+    setup: without the statements that SQLite refuses, since which row breaks a constraint depends
+    on the order of rows. None stands for a variant that cannot be answered in its order. A form
+    that SQLite does not take at all is none.
+    """
+    for statements, text in variants(setup, query):
+        database = SQLite(STEPS)
+        try:
+            refused = any(r[0] == "error" for r in database.run(statements))
+            [answer] = database.run([text])
+            tree = look(text)
+            if refused or tree is None or (answer[0] == "error" and OVERFLOW in answer[2]):
+                yield None
+            elif answer[0] == "rows":
+                yield database, tree, answer
+            elif answer[0] != "error":
+                yield None
+        finally:
+            database.close()
 
 
 def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str]]:
-    """Statements and query of each variant.
-
-    setup: without the statements that SQLite refuses, since which row breaks a constraint depends
-    on the order of rows.
-    """
+    """Statements and query of each variant; see `answered`."""
     text, exchanged = write(query), write(_exchanged(query))
     yield [*setup, BACKWARDS], text
     yield list(setup), exchanged
-    trees = [read(statement) for statement in setup]
-    if not all(isinstance(t, exp.Create | exp.Insert) for t in trees):
-        return
-    known = [tree for tree in trees if tree is not None]
-    yield _changed(known, lambda rows: rows[::-1], keys=True), text
-    yield [*_changed(known, lambda rows: rows, keys=False), BACKWARDS], exchanged
+    if any(_depends(statement) for statement in setup):
+        yield [BACKWARDS, *setup], text
+    database = SQLite(STEPS)
+    database.run(setup)
+    stored = stored_in(database)
+    database.close()
+    names = frozenset(table.name.lower() for table in stored.tables)
+    for place, form in enumerate(FORMS):
+        other = form(random.Random(place), query, names)
+        if other is not None:
+            yield list(setup), write(other)
+    if stored.whole:
+        numbered = any(c.name.lower() in ROWIDS for c in query.find_all(exp.Column))
+        yield from _on_copies(stored, numbered, text, exchanged)
+
+
+def _depends(statement: str) -> bool:
+    """Whether what a statement does may depend on the order of rows."""
+    words = statement.split(None, 1)
+    first = words[0].upper() if words else ""
+    return first in ("UPDATE", "DELETE") or (
+        first in ("INSERT", "REPLACE") and "SELECT" in statement.upper()
+    )
+
+
+def _on_copies(
+    stored: Stored, numbered: bool, text: str, exchanged: str
+) -> Iterator[tuple[list[str], str]]:
+    made = functools.partial(_copied, stored, numbered)
+    yield made(lambda rows: rows[::-1]), text
+    yield [*made(lambda rows: rows), BACKWARDS], exchanged
     for seed in range(3):
-        shuffled = functools.partial(_shuffled, seed)
-        yield _changed(known, shuffled, keys=False), text
-    indexed = _changed(known, lambda rows: rows[::-1], keys=False)
-    yield [*indexed, *_indexes(known)], text
-    yield [*indexed, *_indexes(known), BACKWARDS], exchanged
+        yield made(functools.partial(_shuffled, seed)), text
+    indexed = [*made(lambda rows: rows[::-1]), *_indexes(stored)]
+    yield indexed, text
+    yield [*indexed, BACKWARDS], exchanged
 
 
-def with_duplicates(query: Node) -> Node | None:
-    """All rows from which a query keeps one of each; None when it does not do that."""
-    if not isinstance(query, exp.SetOperation) and not query.args.get("distinct"):
-        return None
-    whole = query.copy()
-    stack = [whole]
-    while stack:
-        part = stack.pop()
-        for name in ("order", "limit", "offset"):
-            part.set(name, None)
-        if isinstance(part, exp.SetOperation):
-            stack += [part.this, part.expression]
-        else:
-            part.set("distinct", None)
-    return _all_of(whole)
+def _copied(stored: Stored, numbered: bool, order: Order) -> list[str]:
+    """Statements that make the tables again, with their rows in another order."""
+    made = []
+    for table in stored.tables:
+        made.append(f"CREATE TABLE {quoted(table.name)} {table.definition}")
+        if table.rows:
+            made.append(_filled(table, numbered, order))
+    return [*made, *stored.views]
 
 
-def _all_of(part: Node) -> Node:
-    """The parts of a compound query under UNION ALL."""
-    if not isinstance(part, exp.SetOperation):
-        return part
-    left, right = _all_of(part.this), _all_of(part.expression)
-    return exp.Union(this=left, expression=right, distinct=False)
+def _filled(table: Table, numbered: bool, order: Order) -> str:
+    """One INSERT of all rows, with their rowids if these must stay."""
+    names, rows = [quoted(name) for name in table.columns], table.values
+    if numbered and table.rowid and not table.numbered:
+        names, rows = [table.rowid, *names], list(table.rows)
+    values = ", ".join(f"({', '.join(map(literal, row))})" for row in order(rows))
+    return f"INSERT INTO {quoted(table.name)} ({', '.join(names)}) VALUES {values}"
+
+
+def _indexes(stored: Stored) -> Iterator[str]:
+    """An index on every column."""
+    for table in stored.tables:
+        for column in table.columns:
+            name = quoted(f"i {table.name} {column}")
+            yield f"CREATE INDEX {name} ON {quoted(table.name)} ({quoted(column)})"
 
 
 def _shuffled(seed: int, rows: Rows) -> Rows:
-    return random.Random(seed).sample(rows, len(rows))
-
-
-def _changed(trees: Sequence[Node], order: Callable[[Rows], Rows], *, keys: bool) -> list[str]:
-    """The setup with its rows in another order, the tables first, without keys unless `keys`."""
-    tables = [t if keys else _without_keys(t) for t in trees if isinstance(t, exp.Create)]
-    inserts = [_reordered(t, order) for t in trees if isinstance(t, exp.Insert)]
-    return [write(t) for t in (*tables, *inserts)]
-
-
-def _reordered(insert: Node, order: Callable[[Rows], Rows]) -> Node:
-    values = insert.expression
-    if not isinstance(values, exp.Values):
-        return insert
-    insert = insert.copy()
-    insert.expression.set("expressions", order(insert.expression.expressions))
-    return insert
-
-
-def _without_keys(create: Node) -> Node:
-    """The table without UNIQUE and PRIMARY KEY.
-
-    An INTEGER PRIMARY KEY stays: without it, NULL and the default would mean something else.
-    """
-    create = create.copy()
-    for of in list(create.find_all(exp.ColumnDef)):
-        kind = of.args.get("kind")
-        numbers = kind is not None and kind.this == exp.DType.INT
-        for constraint in list(of.constraints):
-            primary = isinstance(constraint.kind, exp.PrimaryKeyColumnConstraint)
-            if isinstance(constraint.kind, _KEYS) and not (primary and numbers):
-                constraint.pop()
-    return create
-
-
-def _indexes(trees: Sequence[Node]) -> Iterator[str]:
-    """An index on every column."""
-    for create in trees:
-        table = create.find(exp.Table)
-        if not isinstance(create, exp.Create) or table is None:
-            continue
-        for of in create.find_all(exp.ColumnDef):
-            name, column = table.name, of.name
-            yield f'CREATE INDEX "i {name} {column}" ON "{name}" ("{column}")'
+    return random.Random(seed).sample(list(rows), len(rows))
 
 
 def _exchanged(query: Node) -> Node:

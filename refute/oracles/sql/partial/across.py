@@ -34,20 +34,19 @@ from typing import Any
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node, look, write
+from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.compare import SAME, STEPS, Compared, Normal, compare
 from refute.oracles.sql.differences_errors import Watch
+from refute.oracles.sql.nudged import decided_by_sums
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.transpile.kinds import INT, LETTERS_DOUBT, NUM, REAL, WIDE_DOUBT
 from refute.oracles.sql.transpile.targets import target_of
 from refute.oracles.sql.transpile.translator import Translator
-from refute.oracles.sql.windows import ULPS, window_of
 
 WIDE = "an integer of more than 64 bits"
 DECIDES = "a sum of floats decides"
 NOT_A_NUMBER = "infinity less infinity"
 _NUMBERS = frozenset({INT, REAL, NUM})
-_ADDED = (exp.Sum, exp.Avg, exp.Anonymous)
 
 Answer = Sequence[Any]
 
@@ -157,7 +156,7 @@ def _reasons(
     database = SQLite(STEPS)
     try:
         database.run(setup)
-        if _decided_by_sums(database, query, right):
+        if decided_by_sums(database, query, right[2]):
             yield DECIDES
         if Watch(database, query).overflowed:
             yield WIDE
@@ -192,34 +191,3 @@ def _values(database: SQLite, query: Node) -> Iterator[Any]:
     for answer in database.run([f'SELECT * FROM "{name}"' for name in names]):
         if answer[0] == "rows":
             yield from itertools.chain.from_iterable(answer[2])
-
-
-def _decided_by_sums(database: SQLite, query: Node, right: Answer) -> bool:
-    """Whether SQLite answers otherwise when its sums of floats are a little larger or smaller."""
-    changed = query.copy()
-    sums = [node for node in changed.find_all(*_ADDED) if _adds(node)]
-    for node in reversed(sums):
-        whole = node.parent if isinstance(node.parent, exp.Filter) else node
-        if whole.parent is None or isinstance(whole.parent, exp.Window):
-            continue
-        nudged = exp.Anonymous(this="refute_nudged")
-        whole.replace(nudged)
-        nudged.append("expressions", whole)
-    window = window_of(database, query, right[2])
-    for direction in (math.inf, -math.inf) if sums else ():
-        database.define("refute_nudged", lambda value, to=direction: _nudged(value, to))
-        [answer] = database.run([write(changed)])
-        if answer[0] != "rows" or not window.accepts(answer[2]):
-            return True
-    return False
-
-
-def _adds(node: Node) -> bool:
-    return not isinstance(node, exp.Anonymous) or node.name.upper() == "TOTAL"
-
-
-def _nudged(value: Any, to: float) -> Any:
-    """A float some units in the last place further; anything else as it is."""
-    for _ in range(ULPS if type(value) is float else 0):
-        value = math.nextafter(value, to)
-    return value

@@ -24,8 +24,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from sqlglot import exp
-
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.partial.columns import Scope, catalog_of
 from refute.oracles.sql.partial.openness import openness
@@ -34,7 +32,7 @@ from refute.oracles.sql.partial.trees import whole
 from refute.oracles.sql.partial.written import text_of
 from refute.oracles.sql.said import said
 from refute.oracles.sql.sqlite import SQLite
-from refute.oracles.sql.variants import variants
+from refute.oracles.sql.variants import answered
 from refute.oracles.sql.windows import ULPS
 
 Row = Sequence[object]
@@ -184,11 +182,10 @@ def broken(what: str, expected: Rows, observed: Rows) -> Judged:
 def depends_on_order(setup: tuple[str, ...], text: str) -> bool:
     """Whether the embedded SQLite answers otherwise in another order, or cannot tell.
 
-    It cannot where it refuses a statement, or where the rows cannot be put in another order.
+    It cannot where it refuses the query, or runs into an error in another order.
     """
     query = look(text)
-    trees = [look(statement) for statement in setup]
-    if query is None or not all(isinstance(t, exp.Create | exp.Insert) for t in trees):
+    if query is None:
         return True
     database = SQLite(STEPS)
     results = database.run([*setup, text])
@@ -196,18 +193,7 @@ def depends_on_order(setup: tuple[str, ...], text: str) -> bool:
     kept = [s for s, r in zip(setup, results, strict=False) if r[0] != "error"]
     if results[-1][0] != "rows":
         return True
-    for statements, other in variants(kept, whole(query)):
-        rows = _answered(statements, other)
-        if rows is None or not same_bag(results[-1][2], rows):
-            return True
-    return False
-
-
-def _answered(setup: Sequence[str], text: str) -> Rows | None:
-    database = SQLite(STEPS)
-    results = database.run([*setup, text])
-    database.close()
-    if any(r[0] == "error" for r in results) or results[-1][0] != "rows":
-        return None
-    rows: Rows = results[-1][2]
-    return rows
+    return any(
+        found is None or not same_bag(results[-1][2], found[2][2])
+        for found in answered(kept, whole(query))
+    )

@@ -31,7 +31,7 @@ from refute.oracles.sql.partial import across
 from refute.oracles.sql.partial.bags import exact, loose
 from refute.oracles.sql.partial.columns import Scope, catalog_of
 from refute.oracles.sql.partial.openness import deterministic, openness
-from refute.oracles.sql.partial.pqs_reference import PivotDatabase, Table
+from refute.oracles.sql.partial.pqs_reference import PivotDatabase
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
 from refute.oracles.sql.partial.trees import (
     bare,
@@ -52,6 +52,7 @@ from refute.oracles.sql.partial.trees import (
 )
 from refute.oracles.sql.partial.written import asked
 from refute.oracles.sql.said import said
+from refute.oracles.sql.stored import Table
 
 PIVOTS = 2  # of a query
 OWN = 0.7  # of the queries without WHERE get one of their result columns as their condition

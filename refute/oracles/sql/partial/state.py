@@ -25,12 +25,12 @@ from sqlglot import exp
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.partial.bags import Pair, broken, exact, loose, rows_of, same_bag
 from refute.oracles.sql.partial.openness import deterministic
-from refute.oracles.sql.partial.pqs_reference import quoted
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
 from refute.oracles.sql.partial.state_facts import TableFacts, facts_of
 from refute.oracles.sql.partial.trees import changed
 from refute.oracles.sql.partial.written import asked, tree_of
 from refute.oracles.sql.said import said
+from refute.oracles.sql.stored import quoted
 
 CHECKS = ("PRAGMA integrity_check", "PRAGMA quick_check")
 COPY = "refute_copy"

@@ -7,11 +7,10 @@ import functools
 import re
 from collections.abc import Sequence
 
-from refute.oracles.sql.partial.pqs_reference import quoted
 from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sql.stored import ROWIDS, quoted
 
 STEPS = 2_000_000
-_ROWIDS = ("rowid", "oid", "_rowid_")
 _VIRTUAL = re.compile(r"\s*CREATE\s+VIRTUAL\b", re.IGNORECASE)
 _WHERE = re.compile(r"\)\s*WHERE\s+(.*)$", re.IGNORECASE | re.DOTALL)
 
@@ -71,7 +70,7 @@ def _table(database: SQLite, name: str) -> TableFacts:
     shown = _rows(database, f"PRAGMA table_xinfo({quoted(name)})")
     columns = tuple(str(row[1]) for row in shown if row[6] != 1)
     taken = {column.lower() for column in columns}
-    rowid = next((r for r in _ROWIDS if r not in taken), "")
+    rowid = next((r for r in ROWIDS if r not in taken), "")
     if rowid and database.answer(f"SELECT {rowid} FROM {quoted(name)}")[0] != "rows":
         rowid = ""
     indexes = [
