@@ -15,18 +15,18 @@ from refute.fuzz.sql.schema import Shape
 from refute.oracles.sql.compare import compare
 from refute.oracles.sql.sqlite import SQLite
 from refute.site import Site
-from refute.specs.sql import FEATURES, AgreesWithSQLite
+from refute.specs.sql import BASIC, AgreesWithSQLite
 
 TREE = Path(__file__).parents[1] / "cases" / "sql"
 SITE = Site(TREE, TREE, (".",))
-SHAPE = Shape(frozenset(FEATURES), 3, 8)
+SHAPE = Shape(frozenset(BASIC), 3, 8)
 
 
 def backwards(setup: list[str]) -> SQLite:
     """SQLite on the same rows, with an index on every first column, scanning from the end."""
     database = SQLite()
     database.run(["PRAGMA reverse_unordered_selects = ON", *setup])
-    tables = [s.split()[2] for s in setup if s.startswith("CREATE")]
+    tables = [s.split()[2] for s in setup if s.startswith("CREATE TABLE")]
     database.run([f"CREATE INDEX i{t} ON {t} (a)" for t in tables])
     return database
 
@@ -55,7 +55,7 @@ def test_sqlite_that_works_backwards_agrees_with_itself() -> None:
 
 @pytest.mark.parametrize("engine", ["sound", "reorders", "prints_and_forks"])
 def test_a_sound_engine_is_spared(engine: str) -> None:
-    features = [name for name in FEATURES if name != "violation"]
+    features = [name for name in BASIC if name != "violation"]
     statement = AgreesWithSQLite(f"planted:{engine}", features=features, must_support="all")
     budget = Budget(cases=250, wall_s=60.0, cpu_s=60.0)
     [evidence] = check(claim("it", statement), budget, SITE)

@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from refute.fuzz.sql.features import NAMES, NEEDS, OF_TABLES, PROBES, features_in
 from refute.fuzz.sql.grammar import Grammar
-from refute.fuzz.sql.program import program
+from refute.fuzz.sql.program import database, program
 from refute.fuzz.sql.queries import PRODUCTIONS, QUERIES, query
-from refute.fuzz.sql.schema import Schema, Shape, make_schema
+from refute.fuzz.sql.schema import Schema, Shape
 from refute.fuzz.sql.text import Node, write
 from refute.plain import Plain
 
@@ -51,20 +51,21 @@ def featured(seed: int, shape: Shape, rounds: int) -> Iterator[Plain]:
         for n in wanted
     }
     comparing = Grammar(PRODUCTIONS, COMPARING & shape.features)
+    whole = Grammar(PRODUCTIONS, shape.features)
     for turn in range(rounds):
         for start in range(0, len(wanted), QUERIES):
-            schema = make_schema(rng, shape)
-            setup = schema.statements()
+            schema, trees = database(rng, shape, whole)
+            setup = [write(tree) for tree in trees]
             for name in wanted[start : start + QUERIES]:
                 tree = _using(name, rng, grammars[name], schema)
                 if tree is not None:
                     yield {"setup": setup, "query": write(tree)}
         for name in of_tables:
-            schema = make_schema(rng, dataclasses.replace(shape, often=name))
+            schema, trees = database(rng, dataclasses.replace(shape, often=name), whole)
             families = ["truth"] * 4 if turn % 2 else None
             drawn = (query(rng, comparing, schema, WIDE, families) for _ in range(CHOICES))
             tree = max(drawn, key=_columns)
-            yield {"setup": schema.statements(), "query": write(tree)}
+            yield {"setup": [write(made) for made in trees], "query": write(tree)}
 
 
 def _using(name: str, rng: random.Random, grammar: Grammar, schema: Schema) -> Node | None:

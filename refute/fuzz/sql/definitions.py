@@ -2,7 +2,7 @@
 
 It has no trees for triggers and for tables without rowid, and takes the names of types as other
 words for a few types. In SQLite `INT PRIMARY KEY` is no `INTEGER PRIMARY KEY`, BOOLEAN has another
-affinity than INTEGER, and a key's column may have a collation of its own. So a declared type carries
+affinity than INTEGER, and a column of a key may have its own collation. So a declared type carries
 its words along, and what has no tree has a class of its own here, which other dialects can refuse.
 """
 
@@ -161,6 +161,23 @@ class DefinitionParser(SQLiteParser):
         if schema and start is not None and isinstance(kind, exp.DataType):
             kind.meta[WORDS] = self._find_sql(start, self._prev)
         return kind
+
+    def _parse_column_def(
+        self, this: exp.Expr | None, computed_column: bool = True
+    ) -> exp.Expr | None:
+        """A column; a COLLATE after its AS (…) is the column's own."""
+        column = super()._parse_column_def(this, computed_column)
+        if not isinstance(column, exp.ColumnDef):
+            return column
+        for constraint in column.constraints:
+            kind = constraint.args.get("kind")
+            if isinstance(kind, exp.ComputedColumnConstraint) and isinstance(
+                kind.this, exp.Collate
+            ):
+                collation = exp.CollateColumnConstraint(this=kind.this.expression)
+                kind.set("this", kind.this.this)
+                column.append("constraints", exp.ColumnConstraint(kind=collation))
+        return column
 
     def _parse_primary_key_part(self) -> exp.Expr | None:
         """A column of a key, with collation and direction where it has them."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 
 from sqlglot import exp
 
+from refute.fuzz.sql import definition_looks
 from refute.fuzz.sql.looks import ANONYMOUS, LOOKS
 from refute.fuzz.sql.text import Node, look
 
@@ -55,6 +56,7 @@ _NODES: dict[str, tuple[type[Node], ...]] = {
     "unique": (exp.UniqueColumnConstraint,),
     "default": (exp.DefaultColumnConstraint,),
     "column-collate": (exp.CollateColumnConstraint,),
+    **definition_looks.NODES,
 }
 
 PROBES: dict[str, str] = {
@@ -149,6 +151,7 @@ TABLE_PROBES: dict[str, str] = {
     "column-collate": "CREATE TABLE u (a TEXT COLLATE NOCASE)",
     "untyped": "CREATE TABLE u (a)",
     "numeric": "CREATE TABLE u (a NUMERIC)",
+    **definition_looks.PROBES,
 }
 NAMES: dict[type[Node], tuple[str, ...]] = {  # of features, by the kind of node
     kind: tuple(name for name, kinds in _NODES.items() if kind in kinds)
@@ -165,6 +168,7 @@ _CORE = """
 _KNOWN: frozenset[type[Node]] = frozenset(
     [
         *(getattr(exp, name) for name in _CORE.split()),
+        *definition_looks.CORE,
         *(k for kinds in _NODES.values() for k in kinds),
     ]
 )
@@ -200,6 +204,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "named-window": ("window", "order-by"),
     "compound-several": ("union",),
     "compound-inside": ("union", "in-subquery"),
+    "row-between": ("between",),
+    **definition_looks.NEEDS,
 }
 
 
@@ -232,7 +238,7 @@ def speaks_of(features: Set[str], setup: Sequence[str], query: str) -> bool:
     """
     trees = [look(statement) for statement in setup]
     asked = look(query)
-    tables = all(isinstance(t, exp.Create | exp.Insert) and _is_known(t) for t in trees)
+    tables = all(isinstance(t, definition_looks.STATEMENTS) and _is_known(t) for t in trees)
     known = isinstance(asked, exp.Query) and _is_known(asked)
     return tables and known and features_of([*setup, query]) <= features
 
@@ -240,7 +246,11 @@ def speaks_of(features: Set[str], setup: Sequence[str], query: str) -> bool:
 def _is_known(tree: Node) -> bool:
     """Whether all of it is of kinds that are generated."""
     return all(
-        node.name.upper() in ANONYMOUS if isinstance(node, exp.Anonymous) else type(node) in _KNOWN
+        node.name.upper() in ANONYMOUS
+        if isinstance(node, exp.Anonymous)
+        else node.name.upper() in definition_looks.COMMANDS
+        if isinstance(node, exp.Command)
+        else type(node) in _KNOWN
         for node in tree.walk()
     )
 
@@ -254,4 +264,6 @@ def features_in(tree: Node) -> set[str]:
             found.update(NAMES[kind])
         if kind in LOOKS:
             found.update(LOOKS[kind](node))
+        if kind in definition_looks.LOOKS:
+            found.update(definition_looks.LOOKS[kind](node))
     return found

@@ -76,7 +76,7 @@ def _bare(select: Node) -> bool:
 def _correlated(select: Node) -> bool:
     """Whether it names a table that is in none of the FROM clauses inside."""
     known = {table.alias_or_name for table in select.find_all(exp.Table)}
-    known |= {query.alias for query in select.find_all(exp.Subquery)}
+    known |= {query.alias for query in select.find_all(exp.Subquery, exp.Values)}
     return any(c.table and c.table not in known for c in select.find_all(exp.Column))
 
 
@@ -97,6 +97,8 @@ def _of_row(node: Node) -> bool:
 
 
 def _ordered(node: Node) -> Iterator[str]:
+    if not isinstance(node.parent, exp.Order):
+        return  # in an index or a key
     if bool(node.args.get("nulls_first")) == bool(node.args.get("desc")):
         yield "nulls-order"
     term = node.this.this if isinstance(node.this, exp.Collate) else node.this
@@ -202,8 +204,10 @@ def _definition(node: Node) -> Iterator[str]:
 
 
 def _create(node: Node) -> Iterator[str]:
-    if isinstance(node.this, exp.Schema) and any(
-        isinstance(column, exp.Identifier) for column in node.this.expressions
+    if (
+        node.args.get("kind") == "TABLE"
+        and isinstance(node.this, exp.Schema)
+        and any(isinstance(column, exp.Identifier) for column in node.this.expressions)
     ):
         yield "untyped"
 
