@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from refute.fuzz.sql.features import PROBES, features_in
+from refute.fuzz.sql.features import PROBES, TABLE_PROBES, features_in
 from refute.fuzz.sql.grammar import Grammar
 from refute.fuzz.sql.program import program
 from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.schema import Shape
-from refute.fuzz.sql.text import read, write
+from refute.fuzz.sql.text import read, write, write_slowly
+from refute.specs.sql import FEATURES
 
 SHAPE = Shape(frozenset(PROBES), 3, 8)
 
@@ -55,3 +56,38 @@ def test_generated_queries_are_read_as_they_were_made() -> None:
             assert again is not None, text
             assert write(again) == text
             assert features_in(again) == features_in(tree), text
+
+
+def test_one_pass_writes_what_the_library_writes() -> None:
+    everything = Shape(frozenset(FEATURES), 3, 8)
+    grammar = Grammar(PRODUCTIONS, everything.features)
+    read_from = [read(text) for text in (*PROBES.values(), *TABLE_PROBES.values())]
+    made = [p for n in range(25) for p in (program(12, n, everything, grammar),)]
+    trees = [tree for p in made for tree in (*p.setup, *p.queries)]
+    for tree in (*trees, *filter(None, read_from)):
+        text = write_slowly(tree)
+        assert write(tree) == text
+        again = read(text)
+        if again is not None:
+            assert write(again) == write_slowly(again)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a AS A FROM t AS x, main.u TABLESAMPLE (1) ORDER BY 1 ASC NULLS LAST",
+        'SELECT "a b"."c" FROM "a b" LIMIT 1',
+        "SELECT a FROM t LIMIT -1 OFFSET 2",
+        "SELECT COUNT(DISTINCT a), COUNT(*), GROUP_CONCAT(a, 'x''y') FROM t",
+        "SELECT SUM(a) OVER (w ORDER BY b ROWS 1 PRECEDING) FROM t WINDOW w AS (PARTITION BY c)",
+        "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3 EXCEPT SELECT * FROM (SELECT 1 LIMIT 1)",
+        "INSERT INTO t(a) VALUES (1), (NULL)",
+        "SELECT CAST(a AS VARCHAR(3)), CAST(a AS BIGINT), CAST(a AS BLOB), 1 - -1, - - 1",
+        "SELECT x.* FROM (VALUES (1, 2)) AS x JOIN u USING (a, b)",
+        "UPDATE t SET a = 1 WHERE (a, b) IN (SELECT 1, 2)",
+    ],
+)
+def test_both_writers_agree_on_what_people_write(text: str) -> None:
+    tree = read(text)
+    assert tree is not None
+    assert write(tree) == write_slowly(tree)

@@ -22,25 +22,14 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from refute.fuzz.sql.definitions import DefinitionParser, DefinitionWriter, read_definition
+from refute.fuzz.sql.writing import is_not
+from refute.fuzz.sql.writing_queries import writer
 
 _LARGEST = 200_000  # characters of a statement that is read
 
 _LOG = logging.getLogger("sqlglot")
 
 Node: TypeAlias = exp.Expr
-
-
-# Where NOT may stand in front without parentheses, `x IS NOT NULL` may stand as well.
-_LOOSE = (
-    *(exp.And, exp.Or, exp.Not, exp.Paren, exp.Where, exp.Having, exp.Join, exp.Alias, exp.If),
-    *(exp.Case, exp.Select, exp.Ordered, exp.Tuple, exp.Func, exp.Filter, exp.Group, exp.Window),
-)
-
-
-def is_not(node: Node) -> bool:
-    """Whether NOT of an IS is written as IS NOT."""
-    parent = node.parent
-    return isinstance(node.this, exp.Is) and (parent is None or isinstance(parent, _LOOSE))
 
 
 class _Parser(DefinitionParser):
@@ -124,9 +113,17 @@ class _SQLite(SQLite):
 _DIALECT = _SQLite()
 
 
-def write(tree: Node) -> str:
-    """The text of a tree. A writer has state, so each text gets its own, from any thread."""
+def write_slowly(tree: Node) -> str:
+    """As `write`, with sqlglot's writer. It has state, so each text gets its own, in any thread."""
     return _Writer(dialect=_DIALECT).generate(tree, copy=False)
+
+
+_WRITE = writer(write_slowly)
+
+
+def write(tree: Node) -> str:
+    """The text of a tree."""
+    return _WRITE(tree).strip()
 
 
 def _parsed(sql: str) -> Node:
