@@ -30,15 +30,19 @@ def pair(writer: Writer, depth: int) -> tuple[Node, Node]:
     form = writer.random()
     if found and form < 0.5:
         source, of = writer.choice(found)
+        writer.paired = of.family
         left, right = _shown(writer, column(source, of)), stored_literal(writer, source, of)
         return (right, left) if form < 0.08 else (left, right)
     if found and form < 0.7:
         source, of = writer.choice(found)
-        others = writer.columns(of.family if form < 0.66 else "any")
+        writer.paired = of.family
+        others = writer.columns(of.family if form < 0.66 or not writer.mixed else "any")
         return column(source, of), _shown(writer, column(*writer.choice(others)))
     family = writer.family()
-    other = family if writer.random() < 0.8 else writer.family()
-    return writer.operand(family, depth - 1), writer.operand(other, depth - 1)
+    other = family if writer.random() < 0.8 or not writer.mixed else writer.family()
+    left, right = writer.operand(family, depth - 1), writer.operand(other, depth - 1)
+    writer.paired = "number" if family == "truth" else family
+    return left, right
 
 
 def _shown(writer: Writer, tree: Node) -> Node:
@@ -83,7 +87,8 @@ def _is_null(writer: Writer, family: str, depth: int) -> Node:
 
 
 def _truth(writer: Writer, family: str, depth: int) -> Node:
-    return writer.value(writer.family(), depth - 1)
+    family = writer.family()
+    return writer.value(family if writer.mixed or family != "text" else "number", depth - 1)
 
 
 def _is(writer: Writer, family: str, depth: int) -> Node:
@@ -99,7 +104,8 @@ def _is(writer: Writer, family: str, depth: int) -> Node:
 
 def _in_list(writer: Writer, family: str, depth: int) -> Node:
     left, first = pair(writer, depth)
-    others = [some_literal(writer, "any") for _ in range(int(writer.random() * 3))]
+    family = "any" if writer.mixed else writer.paired
+    others = [some_literal(writer, family) for _ in range(int(writer.random() * 3))]
     if writer.chance(0.4):
         others.append(exp.Null())
     tree = exp.In(this=left, expressions=[first, *others])
@@ -110,11 +116,12 @@ def _in_list(writer: Writer, family: str, depth: int) -> Node:
 
 def _between(writer: Writer, family: str, depth: int) -> Node:
     left, low = collated_pair(writer, depth)
-    found = writer.columns("any") if writer.leaf is row_leaf else ()
+    family = "any" if writer.mixed else writer.paired
+    found = writer.columns(family) if writer.leaf is row_leaf else ()
     if found and writer.chance(0.3):
         high = column(*writer.choice(found))
     else:
-        high = closed(writer.value(writer.family(), 0))
+        high = closed(writer.value(writer.family() if writer.mixed else family, 0))
     tree = exp.Between(this=left, low=low, high=high)
     return exp.Not(this=tree) if writer.chance(0.3) else tree
 
@@ -125,7 +132,7 @@ def _matched(writer: Writer, depth: int, *, folds: bool) -> tuple[Node, str]:
     if found and writer.chance(0.8):
         source, of = writer.choice(found)
         return column(source, of), _pattern(writer, source, of, folds=folds)
-    if writer.leaf is row_leaf and writer.columns("any") and writer.chance(0.3):
+    if writer.mixed and writer.leaf is row_leaf and writer.columns("any") and writer.chance(0.3):
         source, of = writer.choice(writer.columns("any"))
         return column(source, of), _pattern(writer, source, of, folds=folds)
     return writer.operand("text", depth - 1), writer.choice(PATTERNS)

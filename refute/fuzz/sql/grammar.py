@@ -29,6 +29,7 @@ FEW = 5  # features
 BOOST = 6  # of their weight then
 RARE = ("blob", "boolean", "infinity")  # features that are literals
 FAMILIES = ("number", "number", "number", "text", "text", "any", "any", "truth")
+KEPT_APART = ("number", "number", "number", "text", "text", "truth")  # where types do not mix
 ATOMS = frozenset(
     (
         *(exp.Column, exp.Literal, exp.Null, exp.Paren, exp.Subquery, exp.Cast, exp.Case),
@@ -52,10 +53,16 @@ class Production:
 
 
 class Grammar:
-    """The productions whose feature is allowed, by family; where they are few, for their sake."""
+    """The productions whose feature is allowed, by family; where they are few, for their sake.
 
-    def __init__(self, productions: Iterable[Production], features: Set[str]) -> None:
+    mixed: whether numbers and texts may meet, which dialects other than SQLite's do not take.
+    """
+
+    def __init__(
+        self, productions: Iterable[Production], features: Set[str], *, mixed: bool = True
+    ) -> None:
         self.features = frozenset(features)
+        self.mixed = mixed
         allowed = [p for p in productions if not p.feature or p.feature in features]
         boost = BOOST if len(self.features) <= FEW else 1
         self.rare = (*(name for name in RARE if name in self.features), "long")
@@ -112,13 +119,16 @@ class Writer:
     and keys. level: how many queries this one stands in, itself included. done: the sources of the
     SELECT that was finished last. shown: the columns that it shows as they are. windowed: whether a
     window function may stand here. common: tables that WITH has made. beside: what has a name in
-    the same FROM and is not in scope.
+    the same FROM and is not in scope. mixed: whether numbers and texts may meet; where they may
+    not, "any" is one of the two. paired: the family of the last pair.
     """
 
     def __init__(self, rng: random.Random, grammar: Grammar, schema: Schema) -> None:
         self.rng = rng
         self.random = rng.random
         self.grammar = grammar
+        self.mixed = grammar.mixed
+        self.paired = "any"
         self.schema = schema
         self.outer: tuple[Source, ...] = ()
         self.level = 0
@@ -181,6 +191,8 @@ class Writer:
         """An expression of the family; of "truth" a condition, which is 1, 0 or NULL."""
         if family == "truth":
             return exp.Paren(this=self.condition(depth))
+        if family == "any" and not self.mixed:
+            family = self.apart(family)
         if depth <= 0:
             return self.leaf(self, family)
         return self.grammar.pick(self.rng, family)(self, family, depth)
@@ -196,7 +208,11 @@ class Writer:
 
     def family(self) -> str:
         """A family of values."""
-        return self.choice(FAMILIES)
+        return self.choice(FAMILIES if self.mixed else KEPT_APART)
+
+    def apart(self, family: str) -> str:
+        """The family; one of numbers or texts for "any" where these do not mix."""
+        return self.choice(("number", "text")) if family == "any" and not self.mixed else family
 
 
 def closed(tree: Node) -> Node:
@@ -236,7 +252,7 @@ def row_leaf(writer: Writer, family: str) -> Node:
     """A column of the family, or a literal; at times a column of a query around."""
     if writer.random() < 0.85:
         found = writer.columns(family)
-        if not found and writer.random() < 0.6:
+        if not found and writer.mixed and writer.random() < 0.6:
             found = writer.columns("any")
         if writer.outer and writer.turns_to("correlated", 0.08):
             found = columns_in(writer.outer, family) or found
@@ -302,10 +318,10 @@ def stored_literal(writer: Writer, source: Source, of: Column) -> Node:
         share = writer.random()
         if share < 0.4:
             value = value.swapcase() if share < 0.32 else f"{value} "
-        elif share > 0.97 and writer.has("blob"):
+        elif share > 0.97 and writer.mixed and writer.has("blob"):
             return exp.HexString(this=value.encode("utf-8", "surrogateescape").hex())
     elif type(value) is bytes:
         return exp.HexString(this=value.hex())
-    elif writer.random() < 0.1:
+    elif writer.random() < 0.1 and writer.mixed:
         return text(str(value))
     return literal(value)

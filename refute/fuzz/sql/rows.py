@@ -13,30 +13,33 @@ from refute.fuzz.sql.text import Node
 KINDS = (*COMPARISONS, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
-def pairs(writer: Writer, depth: int) -> tuple[list[Node], list[Node]]:
-    """Two rows worth comparing."""
+def pairs(writer: Writer, depth: int) -> tuple[list[Node], list[Node], list[str]]:
+    """Two rows worth comparing, and the families of further values for them."""
     width = 2 if writer.chance(0.8) else 3
-    drawn = [collated_pair(writer, depth if place else 0) for place in range(width)]
-    return [left for left, _ in drawn], [right for _, right in drawn]
+    drawn, families = [], []
+    for place in range(width):
+        drawn.append(collated_pair(writer, depth if place else 0))
+        families.append("any" if writer.mixed else writer.paired)
+    return [left for left, _ in drawn], [right for _, right in drawn], families
 
 
 def _comparison(writer: Writer, family: str, depth: int) -> Node:
-    left, right = pairs(writer, depth - 1)
+    left, right, _ = pairs(writer, depth - 1)
     kind = writer.choice(KINDS if writer.has("is") else COMPARISONS)
     return kind(this=exp.Tuple(expressions=left), expression=exp.Tuple(expressions=right))
 
 
 def _between(writer: Writer, family: str, depth: int) -> Node:
-    left, low = pairs(writer, depth - 1)
-    high = [some_literal(writer, "any") for _ in left]
+    left, low, families = pairs(writer, depth - 1)
+    high = [some_literal(writer, family) for family in families]
     rows = [exp.Tuple(expressions=values) for values in (left, low, high)]
     return exp.Between(this=rows[0], low=rows[1], high=rows[2])
 
 
 def _in_values(writer: Writer, family: str, depth: int) -> Node:
-    left, first = pairs(writer, depth - 1)
+    left, first, families = pairs(writer, depth - 1)
     others = [
-        exp.Tuple(expressions=[some_literal(writer, "any") for _ in left])
+        exp.Tuple(expressions=[some_literal(writer, family) for family in families])
         for _ in range(int(writer.random() * 3))
     ]
     values = exp.Values(expressions=[exp.Tuple(expressions=first), *others])

@@ -8,6 +8,7 @@ from refute.fuzz.sql.grammar import Production, Writer, closed, number, text
 from refute.fuzz.sql.text import Node
 
 ALL = ("number", "text", "any")
+ALSO_ANY = ("text", "text", "any")
 CASTS = {
     "number": (exp.DType.INT, exp.DType.INT, exp.DType.FLOAT),
     "text": (exp.DType.TEXT,),
@@ -43,15 +44,16 @@ def _modulo(writer: Writer, family: str, depth: int) -> Node:
 
 def _concat(writer: Writer, family: str, depth: int) -> Node:
     left = writer.operand("text", depth - 1)
-    right = writer.operand(writer.choice(("text", "text", "any")), depth - 1)
+    right = writer.operand(writer.choice(ALSO_ANY) if writer.mixed else "text", depth - 1)
     return exp.DPipe(this=left, expression=right, safe=True)
 
 
 def _case(writer: Writer, family: str, depth: int) -> Node:
-    base = writer.value("any", 0) if writer.chance(0.25) else None
+    tested = writer.apart("any")
+    base = writer.value(tested, 0) if writer.chance(0.25) else None
     arms = [
         exp.If(
-            this=writer.condition(depth - 2) if base is None else writer.value("any", 0),
+            this=writer.condition(depth - 2) if base is None else writer.value(tested, 0),
             true=writer.value(family, depth - 1),
         )
         for _ in range(1 + writer.chance(0.3))
@@ -77,7 +79,8 @@ def _cast(writer: Writer, family: str, depth: int) -> Node:
     kind = writer.choice(CASTS[family])
     if writer.turns_to("blob", 0.12):
         kind = exp.DType.BLOB
-    return exp.Cast(this=writer.value("any", depth - 1), to=exp.DataType(this=kind))
+    of = "any" if writer.mixed else family
+    return exp.Cast(this=writer.value(of, depth - 1), to=exp.DataType(this=kind))
 
 
 def _text_function(writer: Writer, family: str, depth: int) -> Node:
@@ -135,7 +138,7 @@ def _more_of_numbers(writer: Writer, family: str, depth: int) -> Node:
             return exp.Round(this=value("number", depth), decimals=number(writer.choice((0, 1, 2))))
         case 2:
             return exp.Unicode(this=value("text", depth))
-    of = writer.choice(("text", "text", "any"))
+    of = writer.choice(ALSO_ANY) if writer.mixed else "text"
     return exp.StrPosition(this=value(of, depth), substr=value(of, 0))
 
 

@@ -45,7 +45,10 @@ def from_clause(writer: Writer, derived: Derive) -> tuple[Node, list[Node]]:
 def link(writer: Writer, some: Sequence[Source], others: Sequence[Source]) -> Node:
     """A comparison of a column of each, of one family where there is one."""
     source, of = writer.choice(columns_in(others, "any"))
-    found = columns_in(some, of.family) or columns_in(some, "any")
+    found = columns_in(some, of.family)
+    if not found and not writer.mixed:
+        return writer.condition(0)
+    found = found or columns_in(some, "any")
     if writer.random() < 0.85:
         kind: type[exp.Binary] = exp.EQ
     else:
@@ -185,5 +188,8 @@ def _values(writer: Writer) -> tuple[Node, Source]:
         for _ in range(1 + int(writer.random() * 3))
     ]
     word = writer.alias()
-    columns = tuple(Column(f"column{i + 1}", "") for i in range(len(families)))
+    columns = tuple(
+        Column(f"column{i + 1}", "" if writer.mixed else TYPES[family])
+        for i, family in enumerate(families)
+    )
     return exp.Values(expressions=rows, alias=alias(word)), Source(word, columns)
