@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -198,3 +199,20 @@ def test_what_is_no_trigger_is_not_read_as_one() -> None:
     assert read("CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT FROM WHERE; END") is None
     tree = read("REPLACE INTO t VALUES (1)")
     assert tree is not None and write(tree) == "INSERT OR REPLACE INTO t VALUES (1)"
+
+
+def test_queries_ask_for_what_indexes_are_about() -> None:
+    """As it stands there; which chance alone would hardly write."""
+    asked = 0
+    shape = Shape(ALL.features, 2, 4, often="partial-index")
+    for number in range(40):
+        made = program(3, number, shape, GRAMMAR, 8)
+        known = [c for table in made.schema.tables for c in (*table.conditions, *table.expressions)]
+        queries = [write(query) for query in made.queries]
+        asked += any(_near(write(condition)) in _near(q) for condition in known for q in queries)
+    assert asked >= 12
+
+
+def _near(text: str) -> str:
+    """Without the names of tables."""
+    return re.sub(r"\b[txv]\d+\.", "", text)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from refute.fuzz.sql import conditions, rows, scalars, selects, windows
+from refute.fuzz.sql import conditions, reuse, rows, scalars, selects, windows
 from refute.fuzz.sql.aggregates import expression
 from refute.fuzz.sql.ctes import with_clause
 from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, number
@@ -25,6 +25,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     *selects.PRODUCTIONS,
     *rows.PRODUCTIONS,
     *windows.PRODUCTIONS,
+    *reuse.PRODUCTIONS,
 )
 COLLATIONS = ("NOCASE", "NOCASE", "RTRIM", "BINARY")
 QUERIES = 12  # on one database
