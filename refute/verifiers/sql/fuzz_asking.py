@@ -49,8 +49,9 @@ class Desk:
     """An engine with the oracles that judge it.
 
     counts, failures, program: of the unit in work. setup: of the database in use, in SQLite's
-    dialect, as both sides took it. refused: places of the unit's queries that were; losses: how
-    often it lost the engine. log: questions asked on the database so far, kept where it is a list.
+    dialect, as both sides took it. refused: places of the unit's queries that were, ended: of those
+    that ended the engine; losses: how often that was. log: questions asked on the database so far,
+    kept where it is a list.
     """
 
     def __init__(self, choice: Choice, oracles: Sequence[Oracle], counts: Counts) -> None:
@@ -63,6 +64,7 @@ class Desk:
         self.setup: tuple[str, ...] = ()
         self.asked_setup: tuple[str, ...] = ()
         self.refused: set[int] = set()
+        self.ended: set[int] = set()
         self.losses = 0
         self.log: list[Asked] | None = None
         self._writing = writing_of(self.dialect)
@@ -330,10 +332,11 @@ class Desk:
             if lost < 0:
                 return
             self.losses += 1
+            cases = {id(one.case) for one in asked if lost in one.slots}
+            self.ended |= {one.place for one in asked if lost in one.slots and one.place >= 0}
+            gone = {slot for one in asked if id(one.case) in cases for slot in one.slots}
             if self.losses >= MOST_LOST:
                 raise EngineLost(f"{OFTEN} {MOST_LOST} times in one program")
-            cases = {id(one.case) for one in asked if lost in one.slots}
-            gone = {slot for one in asked if id(one.case) in cases for slot in one.slots}
             todo = [slot for slot in todo if slot > lost and slot not in gone]
 
     def _note_refused(self, asked: Sequence[Asked], answers: Mapping[int, Answer]) -> None:

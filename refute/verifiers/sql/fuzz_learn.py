@@ -20,12 +20,15 @@ from refute.oracles.sql.partial.question import Answer, Case
 from refute.oracles.sql.partial.written import tree_of
 from refute.specs.sql import FEATURES
 from refute.verifiers.sql.fuzz_asking import UNWRITTEN, Desk
+from refute.verifiers.sql.fuzz_dialect_profile import left_out, probe_of
 from refute.verifiers.sql.fuzz_failure import Failure, reason_of
 from refute.verifiers.sql.fuzz_writing import Refused
 
 ROUND = 16  # programs
 LEAST = 8  # statements of a feature, before it is dropped
 NEARLY_ALL = 0.9  # of them refused
+DEADLY = 4  # queries that ended the engine, before a feature is dropped for it
+RARE = 2  # a feature is to blame if one in so many of its measured queries did
 PLACE = -1000  # of the first probe among the queries
 
 
@@ -46,10 +49,14 @@ class Probed:
 
 @dataclasses.dataclass
 class Uses:
-    """Statements that were measured: how many had each feature, and of how many it was refused."""
+    """Statements that were measured: how many had each feature, and of how many it was refused.
+
+    ended: how many queries with it ended the engine, of all queries; "" counts them together.
+    """
 
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     refused: Counter[str] = dataclasses.field(default_factory=Counter)
+    ended: Counter[str] = dataclasses.field(default_factory=Counter)
 
     def note(self, tree: Node, *, refused: bool) -> None:
         """Take one statement."""
@@ -58,20 +65,26 @@ class Uses:
         if refused:
             self.refused.update(found)
 
+    def note_end(self, tree: Node) -> None:
+        """Take a query that ended the engine."""
+        self.ended.update(features_in(tree))
+        self.ended[""] += 1
+
     def add(self, other: Uses) -> None:
         """Take another part of the run."""
+        self.ended.update(other.ended)
         self.asked.update(other.asked)
         self.refused.update(other.refused)
 
 
 def probed(desk: Desk, features: Set[str]) -> Probed:
     """What comes of the probes. Raises EngineLost, UsageError."""
-    refused: dict[str, str] = {}
+    refused = {n: why for n, why in left_out(desk.dialect).items() if n in features}
     desk.begin(PROBE_SETUP)
-    wanted = [name for name in FEATURES if name in features]
+    wanted = [name for name in FEATURES if name in features and name not in refused]
     cases = []
     for place, name in enumerate(n for n in wanted if n in PROBES):
-        tree = tree_of(PROBES[name])
+        tree = tree_of(probe_of(desk.dialect, name, PROBES[name]))
         why = _refusal(desk, [tree])
         if why:
             refused[name] = why
@@ -124,16 +137,35 @@ class Learner:
         self._all.add(uses)
         if (unit + 1) % ROUND:
             return
-        worst = self._worst()
         left = self._rounds[-1]
+        worst, why = self._worst(), ""
         if worst:
-            self.refused[worst] = (
-                f"{self._all.refused[worst]} of {self._all.asked[worst]} statements were refused"
-            )
+            why = f"{self._all.refused[worst]} of {self._all.asked[worst]} statements were refused"
+        else:
+            worst = self._deadly()
+            why = f"{self._all.ended[worst]} queries with it ended the engine"
+        if worst:
+            self.refused[worst] = why
             names = [name for name in FEATURES if name in left]
             left = frozenset(supported(names, [worst]))
             self._all = Uses()
         self._rounds.append(left)
+
+    def _deadly(self) -> str:
+        """The rarest feature of nearly all queries that end the engine; "" where these are few.
+
+        What it ends over is found by then, and costs a process each time.
+        """
+        uses, left = self._all, self._rounds[-1]
+        if uses.ended[""] < DEADLY:
+            return ""
+        found = [
+            (uses.asked[name], name)
+            for name in FEATURES
+            if name in left and uses.ended[name] >= NEARLY_ALL * uses.ended[""]
+        ]
+        rarest, name = min(found, default=(0, ""))
+        return name if uses.ended[name] * RARE >= rarest else ""
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -143,6 +175,7 @@ class Learner:
             "rounds": [sorted(features) for features in self._rounds],
             "asked": dict(self._all.asked),
             "refusals": dict(self._all.refused),
+            "ended": dict(self._all.ended),
         }
 
     @staticmethod
@@ -150,7 +183,7 @@ class Learner:
         """From plain data. Raises TypeError, KeyError or ValueError for what is none."""
         made = Learner(frozenset(data["chosen"]), data["refused"])
         made._rounds = [frozenset(features) for features in data["rounds"]]
-        made._all = Uses(Counter(data["asked"]), Counter(data["refusals"]))
+        made._all = Uses(*(Counter(data[name]) for name in ("asked", "refusals", "ended")))
         return made
 
     def _worst(self) -> str:

@@ -10,9 +10,8 @@ import functools
 import re
 from collections.abc import Sequence
 
-from refute.fuzz.sql.schema import Column, Schema, Table
+from refute.fuzz.sql.schema import Column, Schema, Table, affinity
 from refute.oracles.sql.sqlite import SQLite
-from refute.plain import Plain
 
 STEPS = 5_000_000
 MOST_ROWS = 40  # of a table that are read, to draw values from
@@ -22,7 +21,7 @@ MOST_COLUMNS = 12
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _COLLATED = r"\b{}\b[^,]*?\bCOLLATE\s+(NOCASE|RTRIM)\b"
 _TABLES = (
-    "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view') "
+    "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
     "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
 )
 
@@ -35,14 +34,14 @@ def schema_of(setup: tuple[str, ...]) -> Schema | None:
         database.run(setup)
         [answer] = database.run([_TABLES])
         found = answer[2] if answer[0] == "rows" else []
-        tables = [_table(database, name, sql or "") for name, sql in found[:MOST_TABLES]]
+        tables = [_table(database, name, kind, sql or "") for name, kind, sql in found]
     finally:
         database.close()
-    known = tuple(table for table in tables if table is not None)
+    known = tuple(table for table in tables if table is not None)[:MOST_TABLES]
     return Schema(known) if known else None
 
 
-def _table(database: SQLite, name: str, sql: str) -> Table | None:
+def _table(database: SQLite, name: str, kind: str, sql: str) -> Table | None:
     """A table; None when it has a name that needs quotes, or cannot be read."""
     if not _is_plain(name):
         return None
@@ -60,19 +59,11 @@ def _table(database: SQLite, name: str, sql: str) -> Table | None:
     [rows] = database.run([f"SELECT {names} FROM {name} LIMIT {MOST_ROWS}"])
     if rows[0] != "rows":
         return None
-    return Table(name, tuple(columns), tuple(tuple(map(_value, row)) for row in rows[2]))
-
-
-def affinity(declared: str) -> str:
-    """A declared type as the generator names it, by SQLite's rules (datatype3.html, 3.1)."""
-    kind = declared.upper()
-    if "INT" in kind:
-        return "INTEGER"
-    if any(part in kind for part in ("CHAR", "CLOB", "TEXT")):
-        return "TEXT"
-    if not kind or "BLOB" in kind:
-        return ""
-    return "REAL" if any(part in kind for part in ("REAL", "FLOA", "DOUB")) else "NUMERIC"
+    held = {
+        column.name: [row[place] for row in rows[2] if row[place] is not None]
+        for place, column in enumerate(columns)
+    }
+    return Table(name, tuple(columns), held, kind, rowid=False)
 
 
 def _is_plain(name: str) -> bool:
@@ -88,11 +79,6 @@ def _is_plain(name: str) -> bool:
 def _collation(sql: str, column: str) -> str:
     found = re.search(_COLLATED.format(re.escape(column)), sql, re.IGNORECASE)
     return found[1].upper() if found is not None else ""
-
-
-def _value(value: Plain) -> Plain:
-    """A value as the generator's literals have it; bytes are left out."""
-    return None if type(value) is bytes else value
 
 
 def cases_of(

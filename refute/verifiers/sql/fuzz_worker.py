@@ -23,12 +23,14 @@ from refute.oracles.sql.partial.written import text_of, tree_of
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.fuzz_asking import Desk
 from refute.verifiers.sql.fuzz_confirm import Looked, Looking
+from refute.verifiers.sql.fuzz_dialect_profile import mixed
 from refute.verifiers.sql.fuzz_failure import Failure, seed_of
 from refute.verifiers.sql.fuzz_learn import Probe, Probed, Uses, probed
 from refute.verifiers.sql.fuzz_oracles import opened
 from refute.verifiers.sql.fuzz_plan import Counts, Plan
 from refute.verifiers.sql.fuzz_seeding import cases_of, schema_of
 from refute.verifiers.sql.fuzz_seeds import SeedScript
+from refute.verifiers.sql.fuzz_writing import dialect_of
 
 CHUNK = 20  # queries that are asked together
 MEASURED = 8  # one of so many queries is measured
@@ -139,14 +141,20 @@ class Bench:
         desk.ask(_whole_tables(desk, names))
         if any(failure.place < 0 for failure in desk.failures):
             return  # tables differ, and so would what is asked of them
+        try:
+            self._queries(desk, unit, made, last)
+        finally:
+            if uses is not None:
+                _measure(desk, unit, made, uses)
+
+    def _queries(self, desk: Desk, unit: Unit, made: Program, last: int | None) -> None:
+        """Ask the queries, the last of them at the place `last`."""
         changing: list[tuple[Case, Question]] = []
         queries = made.queries[: None if last is None else last + 1]
         for start in range(0, len(queries), CHUNK):
             chunk = queries[start : start + CHUNK]
             changing += desk.ask(self._cases(desk, unit, chunk, start))
             desk.counts.queries += len(chunk)
-        if uses is not None:
-            _measure(desk, unit, made, uses)
         if last is None:
             self._change(desk, changing)
 
@@ -226,13 +234,14 @@ class Bench:
             self._desk = Desk(self.plan.choice, opened(self.plan.oracles), counts)
         self._desk.counts = counts
         self._desk.failures = []
-        self._desk.refused = set()
+        self._desk.refused, self._desk.ended = set(), set()
         self._desk.losses = 0
         return self._desk
 
     def _grammar_of(self, features: frozenset[str]) -> Grammar:
         if self._grammar is None or self._grammar[0] != features:
-            self._grammar = features, Grammar(PRODUCTIONS, features)
+            apart = not mixed(dialect_of(self.plan.choice))
+            self._grammar = features, Grammar(PRODUCTIONS, features, mixed=not apart)
         return self._grammar[1]
 
 
@@ -250,6 +259,8 @@ def _measure(desk: Desk, unit: Unit, made: Program, uses: Uses) -> None:
     """Note of some statements which features they have, and whether they were refused."""
     for place in range(0, len(made.queries), MEASURED):
         uses.note(made.queries[place], refused=place in desk.refused)
+    for place in sorted(desk.ended):
+        uses.note_end(made.queries[place])
     if unit.number % MEASURED == 0:
         taken = set(desk.setup)
         for tree in made.setup:
