@@ -91,3 +91,12 @@ def test_both_writers_agree_on_what_people_write(text: str) -> None:
     tree = read(text)
     assert tree is not None
     assert write(tree) == write_slowly(tree)
+
+
+def test_a_clause_that_was_read_stays_apart_in_a_tree_that_was_made() -> None:
+    text = "SELECT a FROM t LEFT JOIN u USING (a), w GROUP BY a ORDER BY a LIMIT 2 OFFSET 1"
+    tree = read(text)
+    assert tree is not None
+    made = type(tree)()
+    made.args = dict(tree.args)
+    assert write(made) == text

@@ -43,6 +43,16 @@ def writer(slow: Write) -> Write:
     return lambda node: texts[type(node)](node)
 
 
+def _spaced(slow: Write) -> Write:
+    """As `slow`, which gives what stands alone, for what stands behind something else."""
+
+    def write(node: Any) -> str:
+        text = slow(node).strip()
+        return text if text.startswith(",") else f" {text}"
+
+    return write
+
+
 def _add_items(texts: Texts) -> None:
     slow = texts.slow
 
@@ -94,7 +104,7 @@ def _add_items(texts: Texts) -> None:
 
 
 def _add_joins(texts: Texts) -> None:
-    slow = texts.slow
+    slow = _spaced(texts.slow)
 
     def join(node: Any) -> str:
         args = node.args
@@ -147,13 +157,15 @@ def _add_clauses(texts: Texts) -> None:
 
         return write
 
+    apart = _spaced(slow)
+
     def number(word: str) -> Write:
         start = f" {word} "
 
         def write(node: Any) -> str:
             args = node.args
             if len(args) > 1:
-                return slow(node)
+                return apart(node)
             this = args["expression"]
             return start + texts[type(this)](this)
 
@@ -164,7 +176,9 @@ def _add_clauses(texts: Texts) -> None:
 
         def write(node: Any) -> str:
             args = node.args
-            return start + texts.all_of(args["expressions"]) if args.keys() <= _LIST else slow(node)
+            return (
+                start + texts.all_of(args["expressions"]) if args.keys() <= _LIST else apart(node)
+            )
 
         return write
 
