@@ -66,7 +66,8 @@ def _cpu() -> float:
 def _state_file() -> Path:
     """Where a run goes on: named by the content of what is compared."""
     files = sorted((ROOT / "refute" / "specs" / "machine").rglob("*.py"))
-    files += sorted((ROOT / "refute" / "verifiers" / "model").rglob("*.[pc]*"))
+    model = (ROOT / "refute" / "verifiers" / "model").rglob("*")
+    files += sorted(file for file in model if file.suffix in (".py", ".c", ".h"))
     names = ("typed_machines", "wide_machines", "batches", "random_batches")
     files += [ROOT / "tests" / "conformance" / f"{name}.py" for name in names]
     whole = hashlib.sha256(b"".join(f.read_bytes() for f in files if f.is_file()))
