@@ -33,13 +33,61 @@ def simpler(case: Plain) -> Iterator[Plain]:
     stages: Sequence[Iterator[tuple[list[str], str]]] = (
         ((setup, other) for other in bold),
         ((other, text) for other in simpler_setups(setup, query, fine=False)),
+        ((other, text) for other in _bolder_views(setup)),
+        _inlined(setup, query),
         ((setup, other) for other in fine),
         ((other, text) for other in simpler_setups(setup, query, fine=True)),
+        ((other, text) for other in _fine_definitions(setup)),
     )
     for stage in stages:
         for statements, other in stage:
             if size(statements, other) < least:
                 yield {**case, "setup": statements, "query": other}
+
+
+def _bolder_views(setup: Sequence[str]) -> Iterator[list[str]]:
+    """The setup with parts of a view's query in its place, or with a clause less in it."""
+    for place, statement in enumerate(setup):
+        tree = read(statement)
+        if not isinstance(tree, exp.Create) or tree.args.get("kind") != "VIEW":
+            continue
+        for text in _bold(tree.expression):
+            copy = tree.copy()
+            copy.set("expression", read(text))
+            yield [*setup[:place], write(copy), *setup[place + 1 :]]
+
+
+def _inlined(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str]]:
+    """A view's query in the place of the view."""
+    for place, statement in enumerate(setup):
+        view = read(statement)
+        if not isinstance(view, exp.Create) or view.args.get("kind") != "VIEW":
+            continue
+        named = view.this if isinstance(view.this, exp.Schema) else None
+        name = view.this.this.name if named is not None else view.this.name
+        first = view.expression.find(exp.Select)
+        if first is None:
+            continue
+        for output, called in zip(
+            first.expressions, named.expressions if named else (), strict=False
+        ):
+            output.replace(exp.Alias(this=output.unalias().copy(), alias=called.copy()))
+        copy = query.copy()
+        found = [table for table in copy.find_all(exp.Table) if table.name == name]
+        for table in found:
+            alias = exp.TableAlias(this=exp.Identifier(this=table.alias_or_name))
+            table.replace(exp.Subquery(this=view.expression.copy(), alias=alias))
+        if found:
+            yield [*setup[:place], *setup[place + 1 :]], write(copy)
+
+
+def _fine_definitions(setup: Sequence[str]) -> Iterator[list[str]]:
+    """The setup with simpler expressions in what is not just rows."""
+    for place, statement in enumerate(setup):
+        tree = read(statement)
+        if tree is not None and not isinstance(tree, exp.Insert):
+            for other in _fine(tree):
+                yield [*setup[:place], other, *setup[place + 1 :]]
 
 
 def bolder(query: Node) -> Iterator[str]:

@@ -1,4 +1,8 @@
-"""Reduction of databases: fewer tables, rows, columns and constraints, and simpler values."""
+"""Reduction of databases: fewer statements, rows, columns and constraints, and simpler values.
+
+Which statements a query needs is read off their names: those that make what it names and what that
+is made of, and those that change these. Whether it was enough shows when the case is tried.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql.definitions import Trigger
+from refute.fuzz.sql.reduction_statements import plainer
 from refute.fuzz.sql.schema import literal
 from refute.fuzz.sql.text import Node, read, write
 from refute.plain import Plain
@@ -19,13 +25,10 @@ def simpler_setups(setup: Sequence[str], query: Node, *, fine: bool) -> Iterator
     if fine:
         yield from _fine(setup, trees)
         return
-    names = {table.name for table in query.find_all(exp.Table)}
-    used = [s for s, t in zip(setup, trees, strict=True) if t is None or _table(t) in names]
+    used = _used(setup, trees, query)
     if len(used) < len(setup):
         yield used
-    for place, tree in enumerate(trees):
-        if isinstance(tree, exp.Insert):
-            yield [*setup[:place], *setup[place + 1 :]]
+    yield from _fewer(setup)
     columns = {column.name for column in query.find_all(exp.Column)}
     if not any(isinstance(column, exp.Star) for column in query.find_all(exp.Star)):
         yield from _without_unused(setup, trees, columns)
@@ -33,6 +36,40 @@ def simpler_setups(setup: Sequence[str], query: Node, *, fine: bool) -> Iterator
         if isinstance(tree, exp.Insert):
             for fewer in _fewer_rows(tree):
                 yield [*setup[:place], fewer, *setup[place + 1 :]]
+        if tree is not None:
+            for other in plainer(tree):
+                yield [*setup[:place], other, *setup[place + 1 :]]
+
+
+def _fewer(setup: Sequence[str]) -> Iterator[list[str]]:
+    """Without some statements in a row, later ones first: halves, quarters, one by one."""
+    runs = [len(setup) // 2, len(setup) // 4, 1]
+    for run in dict.fromkeys(r for r in runs if r):
+        for end in range(len(setup), 0, -run):
+            yield [*setup[: max(0, end - run)], *setup[end:]]
+
+
+def _used(setup: Sequence[str], trees: Sequence[Node | None], query: Node) -> list[str]:
+    """The statements that have to do with what the query names."""
+    names = {table.name for table in query.find_all(exp.Table)}
+    while True:
+        about = [tree is None or _is_about(tree, names) for tree in trees]
+        more = set(names)
+        for tree, kept in zip(trees, about, strict=True):
+            if tree is not None and kept:
+                more |= {table.name for table in tree.find_all(exp.Table)}
+        if more == names:
+            return [statement for statement, kept in zip(setup, about, strict=True) if kept]
+        names = more
+
+
+def _is_about(tree: Node, names: set[str]) -> bool:
+    """Whether a statement makes or changes one of these tables and views."""
+    if isinstance(tree, exp.Analyze | exp.Command):
+        return True
+    if isinstance(tree, Trigger):
+        return any(table.name in names for table in tree.find_all(exp.Table))
+    return _table(tree) in names
 
 
 def without_columns(setup: Sequence[str], query: Node) -> Iterator[list[str]]:
@@ -42,6 +79,12 @@ def without_columns(setup: Sequence[str], query: Node) -> Iterator[list[str]]:
 
 
 def _table(tree: Node) -> str:
+    """The table or view that a statement makes or changes."""
+    if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Index):
+        return str(tree.this.args["table"].name)
+    target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    if isinstance(target, exp.Table):
+        return target.name
     found = tree.find(exp.Table)
     return found.name if found is not None else ""
 
@@ -66,40 +109,88 @@ def _without_unused(
 
 
 def _columns(create: Node) -> list[str]:
-    if not isinstance(create.this, exp.Schema):
+    module = create.find(exp.ModuleProperty)
+    if module is not None:
+        return [column.name for column in module.expressions]
+    if create.args.get("kind") != "TABLE" or not isinstance(create.this, exp.Schema):
         return []
     kinds = (exp.ColumnDef, exp.Identifier)
     return [c.name for c in create.this.expressions if isinstance(c, kinds)]
 
 
 def _without_column(setup: Sequence[str], table: str, name: str) -> list[str] | None:
-    """Without one column of a table; None when that leaves no table, or cannot be done."""
+    """Without one column of a table; None when that leaves no table, or cannot be done.
+
+    What cannot do without the column goes too: constraints and terms of indexes that name it.
+    """
     trees = [read(statement) for statement in setup]
-    own = [t for t in trees if isinstance(t, exp.Create | exp.Insert) and _table(t) == table]
-    create = next((t for t in own if isinstance(t, exp.Create)), None)
-    if create is None or len(_columns(create)) < 2 or name not in _columns(create):
+    own = [t for t in trees if t is not None and _table(t) == table]
+    create = next((t for t in own if isinstance(t, exp.Create) and name in _columns(t)), None)
+    if create is None or len(_columns(create)) < 2:
         return None
     place = _columns(create).index(name)
-    create.this.set("expressions", _but(create.this.expressions, place))
-    for insert in (t for t in own if isinstance(t, exp.Insert)):
-        if not isinstance(insert.expression, exp.Values):
+    _drop_column(create, name)
+    gone: list[Node] = []
+    for tree in own:
+        if isinstance(tree, exp.Insert) and not _drop_values(tree, name, place):
             return None
-        at = place
-        if isinstance(insert.this, exp.Schema):
-            named = [c.name for c in insert.this.expressions]
-            if name not in named:
-                continue
-            at = named.index(name)
-            if len(named) == 1:
-                return None
-            insert.this.set("expressions", _but(insert.this.expressions, at))
-        for row in insert.expression.expressions:
-            row.set("expressions", _but(row.expressions, at))
+        if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Index):
+            gone += [] if _drop_terms(tree, name) else [tree]
     changed = {id(t) for t in own}
     return [
         write(t) if t is not None and id(t) in changed else s
         for s, t in zip(setup, trees, strict=True)
+        if not any(t is other for other in gone)
     ]
+
+
+def _names(tree: Node, name: str) -> bool:
+    """Whether a column of that name is in the tree."""
+    return any(node.name == name for node in tree.find_all(exp.Column, exp.Identifier))
+
+
+def _drop_column(create: Node, name: str) -> None:
+    of = create.find(exp.ModuleProperty) or create.this
+    kept = [
+        part
+        for part in of.expressions
+        if part.name != name and (isinstance(part, exp.ColumnDef) or not _names(part, name))
+    ]
+    of.set("expressions", kept)
+
+
+def _drop_values(insert: Node, name: str, place: int) -> bool:
+    """Takes a column out of an INSERT; False where that leaves nothing to insert."""
+    conflict = insert.args.get("conflict")
+    if conflict is not None and _names(conflict, name):
+        insert.set("conflict", None)
+    if isinstance(insert.this, exp.Schema):
+        named = [c.name for c in insert.this.expressions]
+        if name not in named:
+            return True
+        place = named.index(name)
+        if len(named) == 1:
+            return False
+        insert.this.set("expressions", _but(insert.this.expressions, place))
+    if isinstance(insert.expression, exp.Select):
+        insert.expression.set("expressions", _but(insert.expression.expressions, place))
+        return True
+    if not isinstance(insert.expression, exp.Values):
+        return False
+    for row in insert.expression.expressions:
+        row.set("expressions", _but(row.expressions, place))
+    return True
+
+
+def _drop_terms(index: Node, name: str) -> bool:
+    """Takes a column out of an index; False where nothing is left of it."""
+    params = index.this.args["params"]
+    where = params.args.get("where")
+    if where is not None and _names(where, name):
+        params.set("where", None)
+    kept = [term for term in params.args["columns"] if not _names(term, name)]
+    params.set("columns", kept)
+    return bool(kept)
 
 
 def _but(items: Sequence[Node], place: int) -> list[Node]:
