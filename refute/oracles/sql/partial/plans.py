@@ -156,7 +156,8 @@ def _change(case: Case, tree: Node, rng: random.Random) -> Change | None:
 
 def _set(case: Case, rng: random.Random) -> Change | None:
     found: Setting | None = setting(case.dialect, rng)
-    return None if found is None else Change(found.do, undo=found.undo)
+    lasting = case.dialect == "datafusion"  # which has no RESET to what the session began with
+    return None if found is None else Change(found.do, undo=found.undo, lasting=lasting)
 
 
 @functools.lru_cache(maxsize=64)
