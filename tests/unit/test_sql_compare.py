@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from refute.fuzz.sql.text import read
 from refute.oracles.sql.compare import compare, overflow_is_open
 from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sql.variants import variants
 
 NUMBERS = ["CREATE TABLE t (a, b)", "INSERT INTO t VALUES (1, 10), (2, 20), (2, 21), (NULL, 30)"]
 TEXTS = ["CREATE TABLE t (a TEXT COLLATE NOCASE, b)", "INSERT INTO t VALUES ('x', 1), ('X', 1)"]
@@ -142,3 +144,34 @@ def test_columns_are_counted_and_not_named() -> None:
     assert status(NUMBERS, query, [[1, 10]], names=2) == "same"
     assert status(NUMBERS, query, [], names=1) == "different"
     assert compare(NUMBERS, query, ["rows", ["a"], []], ["done"]).status == "different"
+
+
+COLLATED = (
+    "CREATE TABLE t1(c TEXT COLLATE NOCASE)",
+    "INSERT INTO t1 VALUES ('a')",
+    "CREATE TABLE t2(c TEXT)",
+    "INSERT INTO t2 VALUES ('A')",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "exchanged"),
+    [
+        ("SELECT c FROM t2 UNION SELECT c FROM t1", "(c) COLLATE BINARY FROM t1 UNION SELECT c"),
+        ("SELECT c FROM t1 UNION SELECT c FROM t2", "(c) COLLATE NOCASE FROM t2 UNION SELECT c"),
+        ("SELECT 'b' UNION SELECT c FROM t1", "(c) COLLATE NOCASE FROM t1 UNION SELECT 'b'"),
+        ("SELECT c FROM t2 EXCEPT SELECT c FROM t1", "c FROM t2 EXCEPT SELECT c FROM t1"),
+    ],
+)
+def test_operands_are_exchanged_under_the_same_collation(query: str, exchanged: str) -> None:
+    texts = [text for _, text in variants(COLLATED, read(query))]
+    assert any(exchanged in text for text in texts), texts
+
+
+def test_a_union_under_the_wrong_collation_is_different() -> None:
+    query = "SELECT count(*) FROM (SELECT c FROM t2 UNION SELECT c FROM t1)"
+    right, wrong = (["rows", ["n"], [[n]]] for n in (2, 1))
+    assert compare(COLLATED, query, right, wrong).status == "different"
+    kept = "SELECT c FROM t1 UNION SELECT c FROM t2"
+    one, other = (["rows", ["c"], [[c]]] for c in "aA")
+    assert compare(COLLATED, kept, one, other).status == "same"

@@ -21,7 +21,9 @@ from typing import Any
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, look, write
+from refute.oracles.sql.partial.columns import Catalog, Scope, catalog_of
 from refute.oracles.sql.partial.plans_queries import FORMS
+from refute.oracles.sql.partial.tables import NONE, PLAIN, UNSURE
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.stored import ROWIDS, Row, Stored, Table, literal, quoted, stored_in
 
@@ -60,7 +62,7 @@ def answered(
 
 def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str]]:
     """Statements and query of each variant; see `answered`."""
-    text, exchanged = write(query), write(_exchanged(query))
+    text, exchanged = write(query), write(_exchanged(setup, query))
     yield [*setup, BACKWARDS], text
     yield list(setup), exchanged
     if any(_depends(statement) for statement in setup):
@@ -132,18 +134,64 @@ def _shuffled(seed: int, rows: Rows) -> Rows:
     return random.Random(seed).sample(list(rows), len(rows))
 
 
-def _exchanged(query: Node) -> Node:
+def _exchanged(setup: Sequence[str], query: Node) -> Node:
     """UNION and INTERSECT with their operands exchanged, and inner joins of two tables."""
     query = query.copy()
+    collated = any("COLLATE" in sql.upper() for sql in (*setup, write(query)))
+    catalog = catalog_of(tuple(setup)) if collated else None
     for node in list(query.walk()):
         if isinstance(node, exp.Union | exp.Intersect) and not _named_order(node):
             left, right = node.this, node.expression
             if isinstance(left, exp.Select) and isinstance(right, exp.Select):
-                node.set("this", right)
-                node.set("expression", left)
+                collations = [] if catalog is None else _collations(catalog, left, right)
+                if collations is not None:
+                    _collate(right, collations)
+                    node.set("this", right)
+                    node.set("expression", left)
         elif isinstance(node, exp.Select):
             _exchange_tables(node)
     return query
+
+
+def _collations(catalog: Catalog, left: Node, right: Node) -> list[str] | None:
+    """By which collation each column of a compound is compared; None where that is not known.
+
+    It is that of the left operand's expression, or the right one's if the left brings none.
+    """
+    found = []
+    kinds = [_kinds(Scope(catalog, select), select) for select in (left, right)]
+    if len(kinds[0]) != len(kinds[1]):
+        return None
+    for one, other in zip(*kinds, strict=True):
+        decided = other if one == NONE or (one == UNSURE and other in PLAIN) else one
+        if decided is None or decided == UNSURE:
+            return None
+        found.append(decided)
+    return found
+
+
+def _kinds(scope: Scope, select: Node) -> list[str | None]:
+    """The collations of a SELECT's columns; None for one that is not known."""
+    kinds: list[str | None] = []
+    for output in select.expressions:
+        inner = output.unalias()
+        if isinstance(inner, exp.Collate):
+            kinds.append(str(inner.expression.name).upper())
+        else:
+            kind = None if inner.is_star else scope.kind(inner)
+            kinds.append(None if kind is None else kind[1])
+    return kinds
+
+
+def _collate(select: Node, collations: Sequence[str]) -> None:
+    """Have the columns of a SELECT bring these collations."""
+    for output, collation in zip(select.expressions, collations, strict=False):
+        if collation != NONE:
+            inner = output.unalias()
+            made = exp.Collate(
+                this=exp.Paren(this=inner.copy()), expression=exp.Var(this=collation)
+            )
+            inner.replace(made)
 
 
 def _named_order(node: Node) -> bool:
