@@ -11,6 +11,7 @@ from refute.fuzz.sql.grammar import Grammar
 from refute.fuzz.sql.program import database
 from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.reduction import simpler, size
+from refute.fuzz.sql.reduction_flat import flattened
 from refute.fuzz.sql.reduction_statements import plainer
 from refute.fuzz.sql.schema import Shape
 from refute.fuzz.sql.text import read, write
@@ -112,3 +113,27 @@ def test_every_step_of_a_statement_is_one_that_can_be_read() -> None:
         for text in plainer(tree):
             assert text != statement
             assert read(text) is not None, text
+
+
+@pytest.mark.parametrize(
+    ("query", "flat"),
+    [
+        (
+            "SELECT 0 FROM (SELECT a AS c0 FROM t0) AS v1 WHERE c0 IS NOT 0",
+            "SELECT 0 FROM t0 WHERE a IS NOT 0",
+        ),
+        (
+            "SELECT x.c FROM t AS y, (SELECT a + 1 AS c FROM u WHERE a > 0) AS x WHERE y.b = x.c",
+            "SELECT (a + 1) FROM t AS y, u WHERE (y.b = (a + 1)) AND (a > 0)",
+        ),
+    ],
+)
+def test_a_subquery_in_from_becomes_part_of_the_query(query: str, flat: str) -> None:
+    tree = read(query)
+    assert tree is not None and list(flattened(tree)) == [flat]
+
+
+@pytest.mark.parametrize("inner", ["SELECT DISTINCT a AS c FROM t", "SELECT MAX(a) AS c FROM t"])
+def test_a_subquery_that_makes_other_rows_stays(inner: str) -> None:
+    tree = read(f"SELECT x.c FROM ({inner}) AS x")
+    assert tree is not None and list(flattened(tree)) == []
