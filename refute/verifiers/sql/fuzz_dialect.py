@@ -44,7 +44,7 @@ class Writing:
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
         self.kinds: tuple[str, ...] = ()
-        self._translator = Translator(target_of(dialect))
+        self._translator = Translator(target_of(dialect), strict=True)
 
     def statement(self, tree: Node, sql: str = "") -> str | Refused:
         """The text for the engine; the tree stays as it is. sql: its text, where it is known."""

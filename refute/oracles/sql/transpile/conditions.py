@@ -7,6 +7,7 @@ in the other engine: a number is smaller than every text, so the answer is known
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -23,6 +24,7 @@ from refute.oracles.sql.transpile.kinds import (
     Column,
     Inexpressible,
     Typed,
+    Unresolved,
     number_of,
 )
 from refute.oracles.sql.transpile.scopes import Scope
@@ -90,9 +92,11 @@ class Conditions(Values):
         if kind is exp.NullSafeNEQ:
             kind, negate = exp.NullSafeEQ, True
         if isinstance(node.this, exp.Tuple) or isinstance(node.expression, exp.Tuple):
-            raise Inexpressible("a comparison of rows")
-        left, right = self.value(node.this, scope), self.value(node.expression, scope)
-        made = self.compared(kind, left, right)
+            left_row, right_row = self.row(node.this, scope), self.row(node.expression, scope)
+            made = self.compared_rows(kind, left_row, right_row)
+        else:
+            left, right = self.value(node.this, scope), self.value(node.expression, scope)
+            made = self.compared(kind, left, right)
         return exp.Not(this=exp.Paren(this=made)) if negate else made
 
     def _is(self, node: exp.Is, scope: Scope) -> Node:
@@ -169,7 +173,66 @@ class Conditions(Values):
         test = nulls[0] if len(nulls) == 1 else exp.Or(this=nulls[0], expression=nulls[1])
         return exp.Case(ifs=[exp.If(this=test, true=self._unknown())], default=known)
 
+    # Row values, which are compared one value after another
+
+    def row(self, node: Node, scope: Scope) -> list[Typed]:
+        """The values of a row. Raises Inexpressible for what is no list of values."""
+        if not isinstance(node, exp.Tuple):
+            raise Inexpressible("a comparison of rows with a subquery")
+        return [self.value(value, scope) for value in node.expressions]
+
+    def compared_rows(
+        self, kind: type[Node], left: Sequence[Typed], right: Sequence[Typed]
+    ) -> Node:
+        """A comparison of two rows (rowvalue.html, section 2.1), each value named once or twice."""
+        if len(left) != len(right):
+            raise Unresolved("rows of different widths")
+        pairs = list(zip(left, right, strict=True))
+        if kind in (exp.EQ, exp.NullSafeEQ):
+            return self._all(self.compared(kind, *pair) for pair in pairs)
+        if kind is exp.NEQ:
+            return exp.Not(this=self._all(self.compared(exp.EQ, *pair) for pair in pairs))
+        strict = exp.LT if kind is exp.LTE else exp.GT if kind is exp.GTE else kind
+        made = self.compared(kind, *pairs[-1])
+        for one, other in reversed(pairs[:-1]):
+            equal = self.compared(exp.EQ, _again(one), _again(other))
+            rest = exp.And(this=_loose(equal), expression=_loose(made))
+            made = exp.Or(this=_loose(self.compared(strict, one, other)), expression=_loose(rest))
+        return exp.Paren(this=made)
+
+    def _all(self, tests: Iterable[Node]) -> Node:
+        made, *others = tests
+        made = _loose(made)
+        for test in others:
+            made = exp.And(this=made, expression=_loose(test))
+        return exp.Paren(this=made)
+
+    def _row_between(self, node: exp.Between, scope: Scope) -> Node:
+        rows = [node.this, node.args["low"], node.args["high"]]
+        above = self.compared_rows(exp.GTE, *(self.row(r, scope) for r in rows[:2]))
+        below = self.compared_rows(exp.LTE, *(self.row(r, scope) for r in (rows[0], rows[2])))
+        return self._all((above, below))
+
+    def _row_in(self, node: exp.In, scope: Scope) -> Node:
+        """A row among those of a list."""
+        values = node.expressions
+        if len(values) == 1 and isinstance(values[0], exp.Values):
+            values = values[0].expressions
+        if node.args.get("query") is not None or not values:
+            raise Inexpressible("a comparison of rows with a subquery")
+        tests = []
+        for value in values:
+            left, right = self.row(node.this, scope), self.row(value, scope)
+            plain = [typed._replace(affinity="") for typed in right]
+            tests.append(self.compared_rows(exp.EQ, left, plain))
+        made = tests[0]
+        for test in tests[1:]:
+            made = exp.Or(this=made, expression=test)
+        return exp.Paren(this=made)
+
     def _between(self, node: exp.Between, scope: Scope) -> Node:
+        if isinstance(node.this, exp.Tuple):
+            return self._row_between(node, scope)
         this = self.value(node.this, scope)
         low, high = (self.value(node.args[end], scope) for end in ("low", "high"))
         ends = [self.matched(this, end) for end in (low, high)]
@@ -184,7 +247,7 @@ class Conditions(Values):
 
     def _in(self, node: exp.In, scope: Scope) -> Node:
         if isinstance(node.this, exp.Tuple):
-            raise Inexpressible("a comparison of rows")
+            return self._row_in(node, scope)
         left = self.value(node.this, scope)
         field, query = node.args.get("field"), node.args.get("query")
         if field is not None:
@@ -223,9 +286,17 @@ def _comparable(left: Typed, right: Typed) -> bool:
     return len(kinds) < 2 or kinds <= NUMBERS
 
 
+def _again(typed: Typed) -> Typed:
+    """The value for a second place in the tree."""
+    return typed._replace(node=typed.node.copy())
+
+
 def _loose(node: Node) -> Node:
-    """An operand of AND or OR: what binds less is put in parentheses."""
-    return exp.Paren(this=node) if isinstance(node, exp.And | exp.Or) else node
+    """An operand of AND or OR: what binds less is put in parentheses.
+
+    So is IS NOT DISTINCT FROM, whose right side takes AND along in DataFusion.
+    """
+    return exp.Paren(this=node) if isinstance(node, exp.And | exp.Or | exp.NullSafeEQ) else node
 
 
 def bare(node: Node) -> Node:

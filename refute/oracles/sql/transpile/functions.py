@@ -7,11 +7,12 @@ SQLite; engines that refuse that are asked for any value by name.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node
-from refute.oracles.sql.transpile.conditions import Conditions, bare
+from refute.oracles.sql.transpile.conditions import bare
 from refute.oracles.sql.transpile.kinds import (
     INT,
     LETTERS_DOUBT,
@@ -26,10 +27,10 @@ from refute.oracles.sql.transpile.kinds import (
     Unresolved,
 )
 from refute.oracles.sql.transpile.scopes import Scope
+from refute.oracles.sql.transpile.texts import Texts
 from refute.oracles.sql.transpile.writer import call, cast, integer, named, paren
 
 AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.GroupConcat)
-_PLAIN_TEXT: dict[type[Node], str] = {exp.Upper: "UPPER", exp.Lower: "LOWER"}
 _SHOWN_SPECIAL = str.maketrans({c: f"\\{c}" for c in r".^$*+?()[]{}|\\"})
 
 
@@ -40,8 +41,17 @@ def aggregate(node: Node) -> bool:
     )
 
 
-class Functions(Conditions):
-    """Rewrites names and functions."""
+def _as_is(node: Node) -> Node:
+    return node
+
+
+class Functions(Texts):
+    """Rewrites names and functions.
+
+    strict: whether a column that GROUP BY does not fix is not expressible.
+    """
+
+    strict = False
 
     def function(self, node: Node, scope: Scope) -> Typed:
         """Anything that is no operator. Raises Inexpressible and Unresolved."""
@@ -50,9 +60,9 @@ class Functions(Conditions):
         if isinstance(node, exp.Column):
             return self._column(node, scope)
         if aggregate(node):
-            return self._aggregated(node, scope)
+            return self.aggregated(node, scope)
         if isinstance(node, exp.Filter) and aggregate(node.this):
-            return self._aggregated(_filtered(node), scope)
+            return self.aggregated(filtered(node), scope)
         if isinstance(node, exp.Subquery):
             return self._scalar_query(node, scope)
         if isinstance(node, exp.Coalesce):
@@ -69,7 +79,7 @@ class Functions(Conditions):
             return typed if typed.kind == NULL else Typed(call("ABS", typed.node), typed.kind)
         if isinstance(node, exp.Least | exp.Greatest):
             return self._extreme(node, scope)
-        return self._of_texts(node, scope)
+        return self._other(node, scope)
 
     def value(self, node: Node, scope: Scope) -> Typed:
         """As `Values.value`; an expression that GROUP BY names is taken as a whole."""
@@ -103,6 +113,8 @@ class Functions(Conditions):
             if free and scope.having and self.target.quote == "`" and owner is scope:
                 return typed._replace(node=call("MIN", made))  # MySQL's HAVING knows few columns
             if free and not owner.is_key(source, column) and owner is scope:
+                if self.strict:
+                    raise Inexpressible("a column that GROUP BY does not fix")
                 return typed._replace(node=self._any_of(made))
             return typed
         name = node.name.lower()
@@ -141,19 +153,20 @@ class Functions(Conditions):
 
     # Aggregates
 
-    def _aggregated(self, node: Node, scope: Scope) -> Typed:
+    def aggregated(self, node: Node, scope: Scope, wrap: Callable[[Node], Node] = _as_is) -> Typed:
+        """A call of an aggregate. wrap: what to make of the call itself, such as one with OVER."""
         if scope.aggregating:
             raise Unresolved("an aggregate inside of an aggregate")
         scope.aggregating = True
         try:
-            return self._aggregate_of(node, scope)
+            return self._aggregate_of(node, scope, wrap)
         finally:
             scope.aggregating = False
 
-    def _aggregate_of(self, node: Node, scope: Scope) -> Typed:
+    def _aggregate_of(self, node: Node, scope: Scope, wrap: Callable[[Node], Node]) -> Typed:
         argument = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
         if argument is None or isinstance(argument, exp.Star):
-            return Typed(exp.Count(this=exp.Star()), INT)
+            return Typed(wrap(exp.Count(this=exp.Star())), INT)
         distinct = isinstance(argument, exp.Distinct)
         if distinct:
             if len(argument.expressions) != 1:
@@ -163,7 +176,7 @@ class Functions(Conditions):
 
         def over(name: str, of: Node, *more: Node) -> Node:
             one = exp.Distinct(expressions=[of]) if distinct else of
-            return call(name, one, *more)
+            return wrap(call(name, one, *more))
 
         if isinstance(node, exp.Count):
             return Typed(over("COUNT", typed.node), INT)
@@ -171,7 +184,8 @@ class Functions(Conditions):
             name = "MIN" if isinstance(node, exp.Min) else "MAX"
             return typed._replace(node=over(name, typed.node), affinity="", constant=None)
         if isinstance(node, exp.GroupConcat):
-            return self._texts_joined(node, typed, distinct, scope)
+            made = self._texts_joined(node, typed, distinct, scope)
+            return made._replace(node=wrap(made.node))
         typed = self.numeric(typed)
         real = self.as_real(typed)
         if self.target.name == "datafusion" and typed.kind != REAL:
@@ -244,44 +258,11 @@ class Functions(Conditions):
         null = self.null(INT if kind == NULL else kind).node
         return Typed(exp.Case(ifs=[exp.If(this=test, true=null)], default=found), kind)
 
-    def _of_texts(self, node: Node, scope: Scope) -> Typed:
-        if type(node) in _PLAIN_TEXT:
-            text = self.text(self.value(node.this, scope))
-            self.doubts.add(LETTERS_DOUBT)
-            return (
-                text if text.kind == NULL else Typed(call(_PLAIN_TEXT[type(node)], text.node), TEXT)
-            )
-        if isinstance(node, exp.Length):
-            text = self.text(self.value(node.this, scope))
-            name = "CHAR_LENGTH" if self.target.quote == "`" else "LENGTH"
-            return Typed(cast(call(name, text.node), self._int_name()), INT)
-        if isinstance(node, exp.Substring):
-            return self._substring(node, scope)
-        if isinstance(node, exp.Round):
-            return self._round(node, scope)
-        raise Inexpressible(_construct(node))
-
-    def _int_name(self) -> str:
-        return "SIGNED" if self.target.quote == "`" else self.target.types[INT]
-
-    def _substring(self, node: exp.Substring, scope: Scope) -> Typed:
-        """substr with a literal start and length that all engines take alike."""
-        text = self.text(self.value(node.this, scope))
-        numbers = [node.args.get(n) for n in ("start", "length")]
-        found = [self.value(n, scope).constant for n in numbers if n is not None]
-        values = [v for i, v in enumerate(found) if isinstance(v, int) and v >= 1 - i]
-        if values != found:
-            raise Inexpressible("substr() from the end, or with numbers that are computed")
-        if text.kind == NULL:
-            return text
-        return Typed(call("SUBSTR", text.node, *[integer(v) for v in values]), TEXT)
-
-    def _round(self, node: exp.Round, scope: Scope) -> Typed:
-        """round() of integers; of numbers with a point, engines round ties in different ways."""
-        typed = self.numeric(self.value(node.this, scope))
-        if typed.kind not in (INT, NULL) or node.args.get("decimals") is not None:
-            raise Inexpressible("round() of a number with a point")
-        return Typed(self.as_real(typed), REAL)
+    def _other(self, node: Node, scope: Scope) -> Typed:
+        typed = self.of_one_row(node, scope)
+        if typed is None:
+            raise Inexpressible(_construct(node))
+        return typed
 
     def pattern(self, node: Node, scope: Scope) -> Node:
         """LIKE ignores the case of ASCII letters and has no escape of its own; GLOB as a regular
@@ -324,7 +305,7 @@ class Functions(Conditions):
         return exp.Literal(this=text, is_string=True)
 
 
-def _filtered(node: exp.Filter) -> Node:
+def filtered(node: exp.Filter) -> Node:
     """An aggregate of what the filter lets through: of NULL in place of the rest."""
     made: Node = node.this.copy()
     place = made.expressions if isinstance(made, exp.Anonymous) else [made.this]

@@ -8,29 +8,31 @@ from sqlglot import exp
 
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.conditions import bare
-from refute.oracles.sql.transpile.functions import Functions, aggregate, own_nodes
+from refute.oracles.sql.transpile.functions import aggregate, own_nodes
 from refute.oracles.sql.transpile.kinds import (
     NULL,
+    TEXT,
     Column,
     Inexpressible,
     Typed,
     Unresolved,
 )
+from refute.oracles.sql.transpile.orders import Orders
 from refute.oracles.sql.transpile.scopes import Scope, Source
 from refute.oracles.sql.transpile.targets import Target
 from refute.oracles.sql.transpile.writer import integer, named
 
 Look = Callable[[str], Source | None]
 
-_LIMITLESS = 2**63 - 1
-_CLAUSES = ("qualify", "windows", "locks", "sample", "laterals", "connect", "into", "hint")
+_CLAUSES = ("qualify", "locks", "sample", "laterals", "connect", "into", "hint")
 
 
-class Queries(Functions):
+class Queries(Orders):
     """Rewrites queries. look: the table or view of a name, None when there is none."""
 
-    def __init__(self, target: Target, look: Look) -> None:
+    def __init__(self, target: Target, look: Look, *, strict: bool = False) -> None:
         super().__init__(target)
+        self.strict = strict
         self._look = look
         self._named: list[dict[str, Source]] = []
 
@@ -49,26 +51,55 @@ class Queries(Functions):
 
     def _with(self, node: Node, scope: Scope | None) -> tuple[Node, list[Column]]:
         clause = node.args["with_"]
-        if clause.args.get("recursive"):
-            raise Inexpressible("a recursive query")
+        recursive = bool(clause.args.get("recursive"))
         self._named.append({})
         try:
             made = []
             for part in clause.expressions:
-                query, columns = self.query(part.this, scope)
-                names = part.args["alias"].args.get("columns") or []
-                columns = _renamed(columns, [n.name for n in names])
+                names = [n.name for n in part.args["alias"].args.get("columns") or []]
                 alias = part.alias.lower()
+                if recursive and _names(part.this, alias):
+                    query, columns = self._recursive(part.this, alias, names)
+                else:
+                    query, columns = self.query(part.this, scope)
+                    columns = _renamed(columns, names)
                 self._named[-1][alias] = Source(alias, columns)
                 table = exp.TableAlias(this=named(alias), columns=[named(c.name) for c in columns])
                 made.append(exp.CTE(this=query, alias=table))
-            plain = node.copy()
-            plain.set("with_", None)
-            query, columns = self.query(plain, scope)
+            query, columns = self._without_with(node, scope)
         finally:
             self._named.pop()
-        query.set("with_", exp.With(expressions=made))
+        query.set("with_", exp.With(expressions=made, recursive=recursive))
         return query, columns
+
+    def _recursive(self, node: Node, alias: str, names: Sequence[str]) -> tuple[Node, list[Column]]:
+        """A query that reads what it gives: its first part says of what kinds that is."""
+        if not isinstance(node, exp.Union) or _names(node.this, alias):
+            raise Inexpressible("a recursive query of this form")
+        first, columns = self.query(node.this, None)
+        known = _renamed(columns, names)
+        if self.target.quote == "`" and any(column.kind == TEXT for column in columns):
+            raise Inexpressible("a recursive query with texts")  # cut to the first one's length
+        self._named[-1][alias] = Source(alias, [column._replace(affinity="") for column in known])
+        again, found = self.query(node.expression, None)
+        if len(found) != len(known):
+            raise Unresolved("a compound query with different numbers of columns")
+        for place, (one, other) in enumerate(zip(known, found, strict=True)):
+            if one.kind == NULL or other.kind not in (one.kind, NULL):
+                raise Inexpressible("a recursive query whose rows change their types")
+            if other.kind == NULL:
+                self._type_nulls(again, place, one.kind)
+        distinct = bool(node.args.get("distinct"))
+        return exp.Union(this=first, expression=again, distinct=distinct), known
+
+    def _without_with(self, node: Node, scope: Scope | None) -> tuple[Node, list[Column]]:
+        """The query behind WITH."""
+        clause = node.args["with_"]
+        node.args["with_"] = None
+        try:
+            return self.query(node, scope)
+        finally:
+            node.args["with_"] = clause
 
     def _select(self, node: exp.Select, parent: Scope | None) -> tuple[Node, list[Column]]:
         for name in _CLAUSES:
@@ -89,14 +120,16 @@ class Queries(Functions):
         made.set("expressions", [shown for shown, _ in outputs])
         if node.args.get("distinct"):
             made.set("distinct", exp.Distinct())
+        if node.args.get("windows"):
+            made.set("windows", self.windows(node, scope))
         having = node.args.get("having")
         if having is not None:
             scope.having = True
             made.set("having", exp.Having(this=self.truth(having.this, scope)))
             scope.having = False
         columns = [column for _, column in outputs]
-        self._ordered(node, made, scope, columns)
-        self._limited(node, made)
+        self.in_order(node, made, scope, columns)
+        self.limited(node, made)
         return made, columns
 
     # FROM
@@ -122,7 +155,14 @@ class Queries(Functions):
             names = [n.name for n in (renamed.args.get("columns") or [])] if renamed else []
             columns = _renamed(columns, names)
             scope.sources.append(Source(alias, columns))
-            return exp.Subquery(this=query, alias=exp.TableAlias(this=named(alias)))
+            word = exp.TableAlias(this=named(alias))
+            if names or isinstance(
+                bare(node), exp.Values
+            ):  # whose columns have own names elsewhere
+                if self.target.quote == "`":
+                    raise Inexpressible("VALUES in FROM, or columns renamed there")
+                word.set("columns", [named(column.name) for column in columns])
+            return exp.Subquery(this=query, alias=word)
         raise Inexpressible("a table-valued function")
 
     def _table(self, node: exp.Table, scope: Scope) -> Node:
@@ -144,6 +184,8 @@ class Queries(Functions):
         before = len(scope.sources)
         side, kind = node.side.upper(), node.kind.upper()
         on, using = node.args.get("on"), node.args.get("using")
+        if side == "FULL" and self.target.quote == "`":
+            raise Inexpressible("FULL JOIN")
         this = self._source(node.this, scope)
         made = exp.Join(this=this, side=side or None)
         if node.method.upper() == "NATURAL":
@@ -158,6 +200,7 @@ class Queries(Functions):
             kind = "CROSS"
         made.set("kind", "CROSS" if kind == "CROSS" and on is None else None)
         if using or node.method:
+            scope.merged = scope.merged or side in ("RIGHT", "FULL")
             self._merge(scope, before, using)
         return made
 
@@ -223,6 +266,8 @@ class Queries(Functions):
         for output in node.expressions:
             table = _starred(output)
             if table is not None:
+                if scope.merged:
+                    raise Inexpressible("* of RIGHT or FULL JOIN with USING")
                 found += [self._starred_output(source, column, scope)
                           for source, column in scope.starred(table)]  # fmt: skip
                 continue
@@ -260,8 +305,8 @@ class Queries(Functions):
         if isinstance(node, exp.Intersect) and isinstance(left, exp.SetOperation):
             left = exp.Subquery(this=left)  # elsewhere INTERSECT binds tighter than the others
         made = type(node)(this=left, expression=right, distinct=distinct)
-        self._ordered(node, made, None, columns)
-        self._limited(node, made)
+        self.in_order(node, made, None, columns)
+        self.limited(node, made)
         return made, columns
 
     def _type_nulls(self, query: Node, place: int, kind: str) -> None:
@@ -290,62 +335,10 @@ class Queries(Functions):
         )
         return made, [Column(f"column{n}", k, "") for n, k in enumerate(kinds, 1)]
 
-    # ORDER BY and LIMIT
 
-    def _ordered(
-        self, node: Node, made: Node, scope: Scope | None, columns: Sequence[Column]
-    ) -> None:
-        order = node.args.get("order")
-        if order is None:
-            return
-        names = [column.name for column in columns]
-        terms = []
-        for term in order.expressions:
-            nulls_first = bool(term.args.get("nulls_first"))
-            desc = bool(term.args.get("desc"))
-            if not self.target.nulls and nulls_first == desc:
-                raise Inexpressible("NULLS FIRST or NULLS LAST")
-            this = self._order_term(term.this, scope, names)
-            terms.append(exp.Ordered(this=this, desc=desc, nulls_first=nulls_first))
-        made.set("order", exp.Order(expressions=terms))
-
-    def _order_term(self, term: Node, scope: Scope | None, names: Sequence[str]) -> Node:
-        while isinstance(term, exp.Paren):
-            term = term.this
-        if isinstance(term, exp.Literal) and not term.is_string and term.name.isdigit():
-            if not 0 < int(term.name) <= len(names):
-                raise Unresolved(f"ORDER BY {term.name}")
-            return integer(int(term.name))
-        if isinstance(term, exp.Column) and not term.table and term.name.lower() in names:
-            own = scope is None or term.name.lower() in scope.aliases
-            if own:
-                return integer(names.index(term.name.lower()) + 1)
-        if scope is None:
-            raise Inexpressible("ORDER BY an expression after a compound query")
-        typed = self.value(term, scope)
-        if typed.constant is not None:
-            return exp.Add(this=typed.node, expression=self.number(0).node)
-        return typed.node
-
-    def _limited(self, node: Node, made: Node) -> None:
-        limit, offset = node.args.get("limit"), node.args.get("offset")
-        most = -1 if limit is None else self._count(limit.expression)
-        skipped = 0 if offset is None else max(0, self._count(offset.expression))
-        if most >= 0:
-            made.set("limit", exp.Limit(expression=integer(most)))
-        elif skipped and self.target.quote == "`":
-            made.set("limit", exp.Limit(expression=integer(_LIMITLESS)))
-        if skipped:
-            made.set("offset", exp.Offset(expression=integer(skipped)))
-
-    def _count(self, node: Node) -> int:
-        """The number of rows that a constant of LIMIT or OFFSET says."""
-        while isinstance(node, exp.Paren):
-            node = node.this
-        typed = self.numeric(self.value(node, Scope()))
-        if not isinstance(typed.constant, int):
-            raise Inexpressible("a LIMIT that is computed")
-        return typed.constant
+def _names(node: Node, table: str) -> bool:
+    """Whether a query reads a table of this name."""
+    return any(found.name.lower() == table for found in node.find_all(exp.Table))
 
 
 def _parts(node: Node, *names: str) -> list[Node]:
@@ -367,24 +360,3 @@ def _renamed(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
     if not names:
         return list(columns)
     return [c._replace(name=n.lower()) for c, n in zip(columns, names, strict=True)]
-
-
-def name_apart(query: Node) -> None:
-    """Give the result columns, whose names are not compared, different names.
-
-    Those that a query gives itself stay, if they do for each column: an engine may be wrong for
-    just such a name.
-    """
-    if isinstance(query, exp.Subquery):
-        name_apart(query.this)
-    elif isinstance(query, exp.SetOperation):
-        name_apart(query.this)
-        name_apart(query.expression)
-    elif isinstance(query, exp.Select):
-        given = [output.alias for output in query.expressions]
-        keeps = all(given) and len({name.lower() for name in given}) == len(given)
-        outputs = [
-            exp.Alias(this=output.unalias(), alias=named(name if keeps else f"c{place}"))
-            for place, (output, name) in enumerate(zip(query.expressions, given, strict=True), 1)
-        ]
-        query.set("expressions", outputs)

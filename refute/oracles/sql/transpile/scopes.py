@@ -39,7 +39,7 @@ class Scope:
     groups: the columns, by source and name, and the texts of other expressions in GROUP BY; None
     when the query does not group. aggregating: inside of an aggregate function's arguments.
     expanding: aliases that are being replaced, against circles. having: inside of
-    HAVING.
+    HAVING. merged: whether a RIGHT or FULL JOIN has made one column of two.
     """
 
     parent: Scope | None = None
@@ -50,6 +50,7 @@ class Scope:
     aggregating: bool = False
     expanding: set[str] = dataclasses.field(default_factory=set)
     having: bool = False
+    merged: bool = False
 
     def find(self, column: exp.Column) -> tuple[Source, Column, Scope] | None:
         """The source, the column and the scope of a name; None if it is no column."""

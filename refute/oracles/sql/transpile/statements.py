@@ -25,7 +25,8 @@ from refute.oracles.sql.transpile.kinds import (
     affinity,
     number_of,
 )
-from refute.oracles.sql.transpile.queries import Look, Queries, name_apart
+from refute.oracles.sql.transpile.orders import name_apart
+from refute.oracles.sql.transpile.queries import Look, Queries
 from refute.oracles.sql.transpile.scopes import Scope, Source
 from refute.oracles.sql.transpile.targets import Target
 from refute.oracles.sql.transpile.writer import named
@@ -37,9 +38,11 @@ _IGNORED = ("ABORT", "FAIL", "ROLLBACK")
 class Statements:
     """Rewrites statements. unique: how many keys besides a row's place a table has."""
 
-    def __init__(self, target: Target, look: Look, index_of: Callable[[str], str]) -> None:
+    def __init__(
+        self, target: Target, look: Look, index_of: Callable[[str], str], *, strict: bool = False
+    ) -> None:
         self.target = target
-        self.queries = Queries(target, look)
+        self.queries = Queries(target, look, strict=strict)
         self._look = look
         self._index_of = index_of
 

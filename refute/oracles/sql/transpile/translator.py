@@ -55,12 +55,15 @@ class Translation(NamedTuple):
 
 
 class Translator:
-    """Writes statements for one engine. Each database has its own translator."""
+    """Writes statements for one engine. Each database has its own translator.
 
-    def __init__(self, target: Target) -> None:
+    strict: whether what any row of a group may stand for is not expressible, for whoever compares.
+    """
+
+    def __init__(self, target: Target, *, strict: bool = False) -> None:
         self.target = target
         self._mirror = SQLite()
-        self._statements = Statements(target, self._look, self._index_of)
+        self._statements = Statements(target, self._look, self._index_of, strict=strict)
         self._known: dict[str, Source | None] = {}
         self._missing: dict[str, str] = {}
         self._deep = 0

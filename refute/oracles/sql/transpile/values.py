@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -50,6 +51,20 @@ class Values(abc.ABC):
     def __init__(self, target: Target) -> None:
         self.target = target
         self.doubts: set[str] = set()
+        self._made_by: dict[type[Node], Callable[[Any, Scope], Typed]] = {
+            exp.Paren: self._in_parentheses,
+            exp.Literal: lambda node, _: self.literal(node),
+            exp.Null: lambda node, _: self.null(INT),
+            exp.Neg: self._negative,
+            exp.Cast: self._cast,
+            exp.BitwiseNot: self._inverted,
+            exp.DPipe: self._concatenation,
+            exp.Case: self._case,
+            exp.Collate: self._collated,
+            **dict.fromkeys(CONDITIONS, self._truth_value),
+            **dict.fromkeys((exp.Div, exp.Mod, exp.IntDiv), self._quotient),
+            **dict.fromkeys((*_ADDING, *_BITS), self._arithmetic),
+        }
 
     @abc.abstractmethod
     def query(self, node: Node, scope: Scope | None) -> tuple[Node, list[Column]]:
@@ -63,33 +78,21 @@ class Values(abc.ABC):
 
     def value(self, node: Node, scope: Scope) -> Typed:
         """The expression where a value is wanted. Raises Inexpressible and Unresolved."""
-        if isinstance(node, exp.Paren):
-            inner = self.value(node.this, scope)
-            return inner._replace(node=paren(inner.node))
-        if isinstance(node, exp.Literal):
-            return self.literal(node)
-        if isinstance(node, exp.Null):
-            return self.null(INT)
-        if isinstance(node, CONDITIONS):
-            return Typed(self.as_integer(self.truth(node, scope)), INT)
-        if isinstance(node, exp.Neg):
-            return self._negative(node, scope)
-        if isinstance(node, exp.Cast):
-            return self._cast(node, scope)
-        if isinstance(node, exp.Div | exp.Mod | exp.IntDiv):
-            return self._quotient(node, scope)
-        if isinstance(node, (*_ADDING, *_BITS)):
-            return self._arithmetic(node, scope)
-        if isinstance(node, exp.BitwiseNot):
-            operand = self._integer(self.value(node.this, scope), "bits of a number with a point")
-            return Typed(self._signed(exp.BitwiseNot(this=paren(operand.node))), INT)
-        if isinstance(node, exp.DPipe):
-            return self._concatenation(node, scope)
-        if isinstance(node, exp.Case):
-            return self._case(node, scope)
-        if isinstance(node, exp.Collate):
-            return self._collated(node, scope)
-        return self.function(node, scope)
+        make = self._made_by.get(type(node))
+        return self.function(node, scope) if make is None else make(node, scope)
+
+    def _in_parentheses(self, node: Node, scope: Scope) -> Typed:
+        """As without them; behind a plus, a column has no affinity."""
+        inner = self.value(node.this, scope)
+        made = inner._replace(node=paren(inner.node))
+        return made._replace(affinity="") if node.args.get("plus") else made
+
+    def _truth_value(self, node: Node, scope: Scope) -> Typed:
+        return Typed(self.as_integer(self.truth(node, scope)), INT)
+
+    def _inverted(self, node: Node, scope: Scope) -> Typed:
+        operand = self._integer(self.value(node.this, scope))
+        return Typed(self._signed(exp.BitwiseNot(this=paren(operand.node))), INT)
 
     def literal(self, node: exp.Literal) -> Typed:
         """A literal as a value; whole numbers get 64 bits where the engine would take 32."""
@@ -162,11 +165,17 @@ class Values(abc.ABC):
             return self.number(leading_number(typed.constant))
         raise Inexpressible("a text used as a number")
 
-    def _integer(self, typed: Typed, construct: str) -> Typed:
+    def _integer(self, typed: Typed) -> Typed:
+        """An operand of what takes whole numbers: others are cut off, as in SQLite."""
         typed = self.numeric(typed)
-        if typed.kind not in (INT, NULL):
-            raise Inexpressible(construct)
-        return typed
+        return typed if typed.kind in (INT, NULL) else Typed(self.cut(typed), INT)
+
+    def cut(self, typed: Typed) -> Node:
+        """A number without what is behind the point, as an integer."""
+        cut = call(self.target.truncate, typed.node)
+        if self.target.quote == "`":
+            cut.append("expressions", integer(0))
+        return cast(cut, "SIGNED" if self.target.quote == "`" else self.target.types[INT])
 
     def _negative(self, node: exp.Neg, scope: Scope) -> Typed:
         if isinstance(node.this, exp.Literal) and not node.this.is_string:
@@ -184,8 +193,7 @@ class Values(abc.ABC):
         left = self.numeric(self.value(node.this, scope))
         right = self.numeric(self.value(node.expression, scope))
         if isinstance(node, _BITS):
-            left = self._integer(left, "bits of a number with a point")
-            right = self._integer(right, "bits of a number with a point")
+            left, right = self._integer(left), self._integer(right)
         made = type(node)(this=paren(left.node), expression=paren(right.node))
         if isinstance(node, _BITS):
             made = self._signed(made)
@@ -199,19 +207,18 @@ class Values(abc.ABC):
         left = self.numeric(self.value(node.this, scope))
         right = self.numeric(self.value(node.expression, scope))
         kind = _result(left, right)
-        floats = REAL in (left.kind, right.kind)
+        if isinstance(node, exp.Mod):
+            return self._remainder(left, right, kind)
         if kind == NUM:
             raise Inexpressible("division of values that are integers or not")
-        zero = integer(0)
-        divisor = paren(right.node)
-        if not right.constant:
-            divisor = exp.Nullif(this=right.node, expression=zero)
-        if isinstance(node, exp.Mod):
-            if floats:
-                raise Inexpressible("the remainder of numbers with a point")
-            return Typed(exp.Mod(this=paren(left.node), expression=divisor), kind)
-        made = exp.Div if floats else exp.IntDiv
-        return Typed(made(this=paren(left.node), expression=divisor), kind)
+        made = exp.Div if REAL in (left.kind, right.kind) else exp.IntDiv
+        return Typed(made(this=paren(left.node), expression=_divisor(right)), kind)
+
+    def _remainder(self, left: Typed, right: Typed, kind: str) -> Typed:
+        """Of whole numbers, whatever the operands are, as one of their kinds."""
+        left, right = self._integer(left), self._integer(right)
+        made = Typed(exp.Mod(this=paren(left.node), expression=_divisor(right)), INT)
+        return made._replace(kind=kind) if kind in (INT, NULL) else Typed(self.as_real(made), kind)
 
     def _cast(self, node: exp.Cast, scope: Scope) -> Typed:
         typed = self.value(node.this, scope)
@@ -237,11 +244,7 @@ class Values(abc.ABC):
             return Typed(self.as_real(typed), REAL)
         if declared == NUM or typed.kind == INT:
             return typed
-        cut = call(self.target.truncate, typed.node)
-        if self.target.quote == "`":
-            cut.append("expressions", integer(0))
-        name = "SIGNED" if self.target.quote == "`" else self.target.types[INT]
-        return Typed(cast(cut, name), INT)
+        return Typed(self.cut(typed), INT)
 
     def text(self, typed: Typed) -> Typed:
         """The value as a text."""
@@ -300,6 +303,13 @@ class Values(abc.ABC):
     @abc.abstractmethod
     def compared(self, kind: type[Node], left: Typed, right: Typed) -> Node:
         """A comparison, after SQLite's conversions."""
+
+
+def _divisor(typed: Typed) -> Node:
+    """NULL in place of zero."""
+    if typed.constant:
+        return paren(typed.node)
+    return exp.Nullif(this=typed.node, expression=integer(0))
 
 
 def _folded(node: Node, left: Typed, right: Typed) -> int | None:

@@ -8,14 +8,12 @@ SELECT CASE WHEN a > 1 THEN 'x' ELSE 1 END FROM n
 SELECT a FROM n UNION SELECT d FROM n
 -- the text of a number with a point
 SELECT c || '' FROM n
--- typeof()
-SELECT typeof(a) FROM n
--- window function
-SELECT sum(a) OVER (ORDER BY a) FROM n
+-- a window function over groups
+SELECT sum(count(*)) OVER () FROM n
 -- collation NOCASE
 SELECT a FROM n WHERE d = 'x' COLLATE NOCASE
--- a recursive query
-WITH RECURSIVE t(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM t WHERE k < 3) SELECT k FROM t
+-- a recursive query whose rows change their types
+WITH RECURSIVE t(k) AS (SELECT 1 UNION ALL SELECT k + 0.5 FROM t WHERE k < 3) SELECT k FROM t
 -- untyped column
 CREATE TABLE u(a, b INTEGER)
 -- after: untyped column

@@ -111,3 +111,18 @@ SELECT a FROM n WHERE a BETWEEN NULL AND 3 OR b NOT BETWEEN 0 AND NULL
 SELECT NOT a BETWEEN 2 AND 4, NOT a = 1, - b BETWEEN -20 AND 20 FROM n
 SELECT 36 / NULLIF(-58, CAST(15 AS REAL)), 1 / NULLIF(2, 0.5), NULLIF(2, 2.0)
 SELECT b + 0 IS upper(d), NOT (max(b, 0) IS lower(d)), b + 0 IS NOT upper(d), '3' IN (b, a), '10' IN (b), b IN ('10'), NULLIF(a, ' 1'), NULLIF(a, '1'), NULLIF(d, 1) FROM n
+SELECT typeof(a), typeof(c), typeof(d), typeof(NULL), hex(d), hex(b), quote(d), quote(b), char(65, 97), unicode(d), instr(d, 'b'), instr(d, ''), sign(b), sign(c) FROM n
+SELECT replace(d, 'b', 'xy'), replace(d, '', 'x'), replace(d, NULL, 'x'), trim('  a ') || '|', ltrim(d, 'A'), rtrim('abba', 'ab'), round(b), round(b, 1), likely(a) = '1', +a = '1' FROM n
+SELECT c % 2, -7.9 % 2, b % 2.5, 7 % c, c & 3, ~c, b | 2 FROM n
+SELECT (a, b) = (1, 10), (a, b) < (2, 5), (b, a) >= (b, 2), (a, b) <> (1, 10), (a, d) IS (2, NULL), (a, b) BETWEEN (1, 5) AND (3, 0) FROM n
+SELECT a FROM n WHERE (a, b) IN (VALUES (1, 10), (2, NULL)) OR NOT (a, b) IN (VALUES (3, -7), (4, 10))
+SELECT a, row_number() OVER (PARTITION BY b ORDER BY a DESC), rank() OVER (ORDER BY b), dense_rank() OVER (ORDER BY b DESC), ntile(2) OVER (ORDER BY a) FROM n ORDER BY a
+SELECT a, lag(b) OVER (ORDER BY a), lead(b, 2, 0) OVER (ORDER BY a), first_value(d) OVER w, last_value(a) OVER w, nth_value(b, 2) OVER w FROM n WINDOW w AS (ORDER BY a) ORDER BY a
+SELECT a, sum(b) OVER (ORDER BY a ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), count(*) FILTER (WHERE b > 0) OVER (ORDER BY b), max(c) OVER (PARTITION BY b), percent_rank() OVER (ORDER BY b), cume_dist() OVER (ORDER BY b) FROM n ORDER BY a
+SELECT a, sum(b) OVER (ORDER BY a RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING), count(c) OVER (ORDER BY c RANGE BETWEEN 1 PRECEDING AND CURRENT ROW), total(b) OVER () FROM n ORDER BY a
+WITH RECURSIVE t(k, x) AS (SELECT 1, 5 UNION ALL SELECT k + 1, NULL FROM t WHERE k < 3), u(y) AS (SELECT a FROM n) SELECT k, y FROM t, u WHERE u.y = t.k
+WITH RECURSIVE t(k, x) AS (SELECT 1, b FROM n WHERE a = 1 UNION SELECT k + 1, NULL FROM t WHERE k < 3) SELECT * FROM t
+SELECT x.column1 + 1, x.column2 FROM (VALUES (1, 'a'), (2, NULL)) AS x WHERE x.column1 > 1
+SELECT n.a, m.x FROM n RIGHT JOIN m ON n.a = m.y
+SELECT n.a, m.x FROM n FULL JOIN m ON n.a = m.y AND m.x > 1
+SELECT a, CASE c WHEN 2.5 THEN 'x' WHEN 1 THEN 'y' END, iif(b > 0, d, 'no'), max(a, b), min(a, c, 2) FROM n
