@@ -16,6 +16,7 @@
   each of its answers is right. If they only differ in which of several equal values stands for all
   of them, or in the order inside of a GROUP_CONCAT, other answers may differ in that too; else any
   other answer is open, and says nothing.
+* What becomes of a text that is no UTF-8 is not defined.
 * A query that calls what gives another value each time, in each session or in each release says
   nothing.
 
@@ -33,7 +34,7 @@ from typing import Literal
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, look, read, write
-from refute.oracles.sql.digits import has_numerals, with_15_digits
+from refute.oracles.sql.digits import has_numerals, is_no_text, with_15_digits
 from refute.oracles.sql.nudged import decided_by_sums
 from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.representatives import shown, with_duplicates
@@ -44,6 +45,7 @@ from refute.plain import Plain
 
 __all__ = ["SAME", "STEPS", "Compared", "Normal", "compare", "overflow_is_open"]
 
+NO_TEXT = "a text that is no UTF-8"
 DEPENDS = "SQLite's own answer depends on the order of rows"
 Normal = Callable[[Row], Row]
 
@@ -90,6 +92,8 @@ def compare(
         return Compared("open", "the query cannot be read, so its order is not known")
     if not deterministic(tree):
         return Compared("open", "it calls what gives another value each time")
+    if any(is_no_text(value) for row in right[2] for value in row):
+        return Compared("open", NO_TEXT)
     rights, lefts = ([normal(row) for row in answer[2]] for answer in (right, left))
     if any(has_numerals(value) for rows in (rights, lefts) for row in rows for value in row):
         normal = _then(normal, lambda row: tuple(map(with_15_digits, row)))

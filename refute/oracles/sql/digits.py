@@ -12,6 +12,7 @@ from typing import Any
 
 LONG = 15  # digits that are the same everywhere
 _NUMERAL = re.compile(r"\d+\.\d+(?:e[+-]?\d{1,3})?", re.IGNORECASE)
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _ZERO = re.compile(r"-(?=0\.0(?!\d))")
 
 
@@ -24,6 +25,11 @@ def has_numerals(value: Any) -> bool:
     if "-0.0" in value:
         return True
     return any(sum(c.isdigit() for c in found) >= LONG for found in _NUMERAL.findall(value))
+
+
+def is_no_text(value: Any) -> bool:
+    """Whether it is a text that was made from bytes that are no UTF-8."""
+    return type(value) is str and not value.isascii() and bool(_SURROGATES.search(value))
 
 
 def with_15_digits(value: Any) -> Any:
