@@ -21,6 +21,7 @@ from refute.fuzz.sql.schema import Schema, Shape, affinity, literal
 from refute.fuzz.sql.text import Node, read, write
 from refute.oracles.sql.sqlite import SQLite
 from refute.specs.sql import FEATURES, SETUP_FEATURES
+from refute.verifiers.sql.fuzz_dialect import Refused, Writing
 
 ALL = Shape(frozenset(FEATURES), 3, 8)
 GRAMMAR = Grammar(PRODUCTIONS, ALL.features)
@@ -216,3 +217,24 @@ def test_queries_ask_for_what_indexes_are_about() -> None:
 def _near(text: str) -> str:
     """Without the names of tables."""
     return re.sub(r"\b[txv]\d+\.", "", text)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TABLE u (a TEXT PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TABLE u (a TEXT) STRICT",
+        "CREATE VIRTUAL TABLE u USING fts5(a)",
+        "UPDATE OR IGNORE t SET a = 1",
+        "CREATE TRIGGER g AFTER DELETE ON t BEGIN DELETE FROM t; END",
+        "REINDEX",
+    ],
+)
+def test_other_dialects_refuse_what_they_do_not_have(sql: str) -> None:
+    writing = Writing("duckdb")
+    for text in ("CREATE TABLE t (a INTEGER, b TEXT)", sql):
+        tree = read(text)
+        assert tree is not None
+        written = writing.statement(tree, text)
+    writing.close()
+    assert isinstance(written, Refused)

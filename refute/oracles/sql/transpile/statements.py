@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql.definitions import WithoutRowid
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
@@ -33,6 +34,7 @@ from refute.oracles.sql.transpile.writer import named
 
 AFFINITY = "a value of another type than its column's (affinity)"
 _IGNORED = ("ABORT", "FAIL", "ROLLBACK")
+_UNLIKE = (WithoutRowid, exp.StrictProperty, exp.VirtualProperty)
 
 
 class Statements:
@@ -90,6 +92,8 @@ class Statements:
 
     def _temporary(self, node: exp.Create) -> bool:
         properties = node.args.get("properties")
+        if properties is not None and properties.find(*_UNLIKE) is not None:
+            raise Inexpressible("a table WITHOUT ROWID, STRICT or VIRTUAL")
         found = properties is not None and properties.find(exp.TemporaryProperty) is not None
         if found and "temporary" in self.target.lacks:
             raise Inexpressible("a temporary table or view")
@@ -350,8 +354,8 @@ class Statements:
 
     def _update(self, node: exp.Update) -> Node:
         source = self._table(node.this.name)
-        if any(node.args.get(n) for n in ("from_", "returning", "order", "limit")):
-            raise Inexpressible("UPDATE with FROM, RETURNING, ORDER BY or LIMIT")
+        if any(node.args.get(n) for n in ("from_", "returning", "order", "limit", "alternative")):
+            raise Inexpressible("UPDATE OR, with FROM, RETURNING, ORDER BY or LIMIT")
         scope = Scope(sources=[source])
         values: dict[str, Node] = {}
         for pair in node.expressions:
