@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ from refute.oracles.sql.stored import ROWIDS, Row, Stored, Table, literal, quote
 BACKWARDS = "PRAGMA reverse_unordered_selects = ON"
 STEPS = 5_000_000  # instructions of SQLite for one statement
 OVERFLOW = "integer overflow"
+
+_ROWID = re.compile(rf"\b(?:{'|'.join(ROWIDS)})\b", re.IGNORECASE)
 
 Rows = Sequence[Row]
 Order = Callable[[Rows], Rows]
@@ -77,7 +80,7 @@ def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str
         if other is not None:
             yield list(setup), write(other)
     if stored.whole:
-        numbered = any(c.name.lower() in ROWIDS for c in query.find_all(exp.Column))
+        numbered = any(map(_ROWID.search, (text, *stored.views)))
         yield from _on_copies(stored, numbered, text, exchanged)
 
 
