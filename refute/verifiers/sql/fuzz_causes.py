@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,9 @@ from refute.verifiers.sql.conform_causes_words import Words, words_of, words_of_
 from refute.verifiers.sql.fuzz_failure import Failure, plain_reason
 from refute.verifiers.sql.fuzz_plan import Finding
 
+_MADE = re.compile(
+    r"\s*CREATE\s+(?:UNIQUE\s+|TEMP\s+)?(INDEX|VIEW|TRIGGER|VIRTUAL)\b", re.IGNORECASE
+)
 TITLE = 160  # characters
 STALE = 8  # looks in a row without a new cause, after which few are looked at
 
@@ -146,7 +150,7 @@ def key_of(shape: Shape, oracle: str) -> str:
 
 def title(finding: Finding) -> str:
     """One line for people, such as "LEFT JOIN, NULL: 1 row instead of 2"."""
-    uses = uses_of(_words(finding.setup, finding.query))
+    uses = uses_of(words_of(finding.query) | words_of_all(finding.setup))
     why = finding.why if finding.kind in ("wrong", "error") else finding.observed or finding.kind
     return ": ".join(filter(None, (uses, why)))[:TITLE]
 
@@ -157,7 +161,13 @@ def _how(finding: Finding) -> str:
 
 
 def _words(setup: Sequence[str], query: str) -> Words:
-    return words_of(query) | words_of_all(setup)
+    """The constructs of a case, with those that its indexes, views and triggers are made of."""
+    found = set(words_of(query) | words_of_all(setup))
+    for sql in setup:
+        made = _MADE.match(sql)
+        if made is not None:
+            found |= {f"{made[1].lower()} {word}" for word in words_of(sql)}
+    return frozenset(found)
 
 
 def _one(some: Shape, other: Shape) -> bool:
