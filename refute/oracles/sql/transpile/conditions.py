@@ -64,6 +64,10 @@ class Conditions(Values):
         return exp.NEQ(this=paren(typed.node), expression=integer(0))
 
     @abc.abstractmethod
+    def type_nulls(self, query: Node, place: int, kind: str) -> None:
+        """Have a column that is NULL in every row be of another type."""
+
+    @abc.abstractmethod
     def pattern(self, node: Node, scope: Scope) -> Node:
         """LIKE and GLOB."""
 
@@ -278,6 +282,8 @@ class Conditions(Values):
         if not _comparable(left, right):
             raise Inexpressible("a comparison of numbers with texts")
         kind = self._common(left, right)
+        if right.kind == NULL:
+            self.type_nulls(query, 0, kind)
         return exp.In(this=paren(self.as_kind(left, kind)), query=exp.Subquery(this=query))
 
 

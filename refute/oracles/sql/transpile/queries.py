@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from sqlglot import exp
@@ -11,7 +12,9 @@ from refute.oracles.sql.transpile.conditions import bare
 from refute.oracles.sql.transpile.functions import aggregate, own_nodes
 from refute.oracles.sql.transpile.kinds import (
     NULL,
+    NUMBERS,
     TEXT,
+    WIDE_DOUBT,
     Column,
     Inexpressible,
     Typed,
@@ -88,7 +91,7 @@ class Queries(Orders):
             if one.kind == NULL or other.kind not in (one.kind, NULL):
                 raise Inexpressible("a recursive query whose rows change their types")
             if other.kind == NULL:
-                self._type_nulls(again, place, one.kind)
+                self.type_nulls(again, place, one.kind)
         distinct = bool(node.args.get("distinct"))
         return exp.Union(this=first, expression=again, distinct=distinct), known
 
@@ -188,7 +191,11 @@ class Queries(Orders):
             raise Inexpressible("FULL JOIN")
         this = self._source(node.this, scope)
         made = exp.Join(this=this, side=side or None)
-        if node.method.upper() == "NATURAL":
+        if node.method.upper() == "NATURAL" and not _shared(scope, before):
+            kind = "" if side else "CROSS"  # SQLite joins all rows then, others refuse it
+            if side:
+                made.set("on", exp.Boolean(this=True))
+        elif node.method.upper() == "NATURAL":
             made.set("method", "NATURAL")
         elif using:
             made.set("using", [named(name.name) for name in using])
@@ -200,18 +207,23 @@ class Queries(Orders):
             kind = "CROSS"
         made.set("kind", "CROSS" if kind == "CROSS" and on is None else None)
         if using or node.method:
+            names = {n.name.lower() for n in using} if using else _shared(scope, before)
             scope.merged = scope.merged or side in ("RIGHT", "FULL")
-            self._merge(scope, before, using)
+            self._merge(scope, before, names)
         return made
 
-    def _merge(self, scope: Scope, before: int, using: Sequence[Node] | None) -> None:
+    def _merge(self, scope: Scope, before: int, names: set[str]) -> None:
         """The right source of USING or NATURAL has the shared columns no more, for `*`."""
-        left = {c.name for s in scope.sources[:before] for c in s.columns}
-        shared = {n.name.lower() for n in using} if using else left
         for place in range(before, len(scope.sources)):
             source = scope.sources[place]
-            kept = [c for c in source.columns if c.name not in shared]
-            scope.sources[place] = Source(source.alias, kept, source.key)
+            merged = source.merged | names
+            scope.sources[place] = dataclasses.replace(source, merged=frozenset(merged))
+        for name in sorted(names):
+            kinds = {c.kind for s in scope.sources for c in s.columns if c.name == name} - {NULL}
+            if len(kinds) > 1:
+                self.doubts.add(WIDE_DOUBT)
+                if not kinds <= NUMBERS:
+                    raise Inexpressible("USING of columns of different types")
 
     # GROUP BY and results
 
@@ -299,7 +311,7 @@ class Queries(Orders):
             kind = self.joined((one.kind, other.kind))
             for query, kinds in ((left, first), (right, second)):
                 if kinds[place].kind == NULL and kind != NULL:
-                    self._type_nulls(query, place, kind)
+                    self.type_nulls(query, place, kind)
             columns.append(Column(one.name, kind, one.affinity))
         distinct = bool(node.args.get("distinct"))
         if isinstance(node, exp.Intersect) and isinstance(left, exp.SetOperation):
@@ -309,13 +321,13 @@ class Queries(Orders):
         self.limited(node, made)
         return made, columns
 
-    def _type_nulls(self, query: Node, place: int, kind: str) -> None:
+    def type_nulls(self, query: Node, place: int, kind: str) -> None:
         """Have a column that is NULL in every row be of the other part's type."""
         if isinstance(query, exp.Subquery):
-            self._type_nulls(query.this, place, kind)
+            self.type_nulls(query.this, place, kind)
         elif isinstance(query, exp.SetOperation):
-            self._type_nulls(query.this, place, kind)
-            self._type_nulls(query.expression, place, kind)
+            self.type_nulls(query.this, place, kind)
+            self.type_nulls(query.expression, place, kind)
         elif isinstance(query, exp.Select):
             output = query.expressions[place]
             inner = output.this if isinstance(output, exp.Alias) else output
@@ -339,6 +351,15 @@ class Queries(Orders):
 def _names(node: Node, table: str) -> bool:
     """Whether a query reads a table of this name."""
     return any(found.name.lower() == table for found in node.find_all(exp.Table))
+
+
+def _shared(scope: Scope, before: int) -> set[str]:
+    """The names that the columns of the sources up to a place share with the others."""
+    left, right = (
+        {c.name for source in part for c in source.columns}
+        for part in (scope.sources[:before], scope.sources[before:])
+    )
+    return left & right
 
 
 def _parts(node: Node, *names: str) -> list[Node]:

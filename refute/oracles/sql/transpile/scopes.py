@@ -20,12 +20,14 @@ class Source:
     """A table, view or subquery in FROM under its alias, in lower case.
 
     key: the column that is its rowid; "" for none. unique: the columns of each of its keys.
+    merged: columns that USING has made one with those of another source, which `*` shows.
     """
 
     alias: str
     columns: Sequence[Column]
     key: str = ""
     unique: tuple[tuple[str, ...], ...] = ()
+    merged: frozenset[str] = frozenset()
 
     def find(self, name: str) -> Column | None:
         """The column of this name."""
@@ -80,7 +82,13 @@ class Scope:
 
     def starred(self, table: str) -> list[tuple[Source, Column]]:
         """The columns that `*`, or `table.*`, stands for. Raises Unresolved."""
-        found = [(s, c) for s in self.sources if table in ("", s.alias) for c in s.columns]
+        found = [
+            (source, column)
+            for source in self.sources
+            if table in ("", source.alias)
+            for column in source.columns
+            if table or column.name not in source.merged
+        ]
         if not found:
             raise Unresolved(f"{table}.*")
         return found

@@ -57,11 +57,13 @@ class Translation(NamedTuple):
 class Translator:
     """Writes statements for one engine. Each database has its own translator.
 
-    strict: whether what any row of a group may stand for is not expressible, for whoever compares.
+    strict: for whoever compares: what any row of a group may stand for, and what SQLite does not
+    know, is not expressible, and what is not expressible is run nowhere.
     """
 
     def __init__(self, target: Target, *, strict: bool = False) -> None:
         self.target = target
+        self._strict = strict
         self._mirror = SQLite()
         self._statements = Statements(target, self._look, self._index_of, strict=strict)
         self._known: dict[str, Source | None] = {}
@@ -111,6 +113,11 @@ class Translator:
     def _changed(self, sql: str, tree: Node | None) -> Translation:
         """The statement that changes something, for the engine; the mirror runs it."""
         made = self._made(sql, tree)
+        if self._strict and made.construct:
+            if isinstance(tree, exp.Create):
+                self._note(sql, tree, made.construct)
+                self._known.clear()
+            return made
         before = set(self._missing)
         answer = self._mirror.answer(sql)
         if answer[0] == "error" and not made.construct.startswith("after: "):
@@ -139,7 +146,9 @@ class Translator:
             )
         except Inexpressible as error:
             return Translation((), error.construct)
-        except Unresolved:
+        except Unresolved as error:
+            if self._strict:
+                return Translation((), f"a name that is not known ({error})")
             return Translation((self._as_it_stands(sql, tree),))
         except RecursionError:
             return Translation((), "a statement nested too deeply")

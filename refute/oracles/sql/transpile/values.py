@@ -168,7 +168,9 @@ class Values(abc.ABC):
     def _integer(self, typed: Typed) -> Typed:
         """An operand of what takes whole numbers: others are cut off, as in SQLite."""
         typed = self.numeric(typed)
-        return typed if typed.kind in (INT, NULL) else Typed(self.cut(typed), INT)
+        if typed.kind == NULL:
+            return self.retyped(typed, INT)
+        return typed if typed.kind == INT else Typed(self.cut(typed), INT)
 
     def cut(self, typed: Typed) -> Node:
         """A number without what is behind the point, as an integer."""

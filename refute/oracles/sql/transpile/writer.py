@@ -50,6 +50,7 @@ class Written(Generator):
     """Writes one tree for one engine; see `write_for`."""
 
     target: Target
+    SUPPORTS_WINDOW_EXCLUDE = True
 
     def identifier_sql(self, expression: exp.Identifier) -> str:
         """A name in quotes."""

@@ -126,3 +126,7 @@ SELECT x.column1 + 1, x.column2 FROM (VALUES (1, 'a'), (2, NULL)) AS x WHERE x.c
 SELECT n.a, m.x FROM n RIGHT JOIN m ON n.a = m.y
 SELECT n.a, m.x FROM n FULL JOIN m ON n.a = m.y AND m.x > 1
 SELECT a, CASE c WHEN 2.5 THEN 'x' WHEN 1 THEN 'y' END, iif(b > 0, d, 'no'), max(a, b), min(a, c, 2) FROM n
+SELECT m.y, k.x FROM m JOIN m AS k USING (x) WHERE k.x > 0
+SELECT n.a, p.q FROM n NATURAL JOIN (SELECT b AS q FROM n) AS p
+SELECT n.a, p.q FROM n NATURAL LEFT JOIN (SELECT b AS q FROM n WHERE b > 99) AS p
+SELECT ~NULL, (NULL & 3), typeof(NULL | 1) FROM n
