@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("refute.cli.check", "check the machines and claims of one file"),
     "prove": ("refute.cli.prove", "prove functions against their contracts, for all inputs"),
     "conform": ("refute.cli.conform", "run sqllogictest files on an SQL engine"),
+    "fuzz": ("refute.cli.fuzz", "look for wrong results of an SQL engine"),
     "replay": ("refute.cli.replay", "play a saved counterexample again, or make it a test"),
     "hook": ("refute.cli.hook", "judge the tree when a coding agent wants to stop"),
     "doctor": ("refute.cli.doctor", "what is available here, and what is missing"),

@@ -19,7 +19,7 @@ from refute.errors import UsageError
 
 # option → how a document of it begins, and one of these is in its first LOOKED_AT bytes
 BEGINS: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
-    "--json": (b"{", (b'"schema": "refute.run/', b'"schema": "refute.conform/')),
+    "--json": (b"{", tuple(b'"schema": "refute.%s/' % k for k in (b"run", b"conform", b"fuzz"))),
     "--sarif": (b"{", (b"sarif-schema-",)),
     "--junit": (b"<", (b"<testsuite",)),
     "--html": (b"<!doctype html>", (b'content="refute conform"',)),

@@ -91,6 +91,7 @@ def finding(*asked: str, oracle: str = "sqlite", kind: str = "wrong") -> Finding
         program=3,
         kind=kind,
         cause="abc",
+        title="outer joins",
     )
 
 
@@ -114,7 +115,7 @@ def script(path: str) -> int:
 
 def saved(found: Finding, choice: Choice) -> tuple[str, ...]:
     saver = Saver(choice, Path("found"), "refute fuzz sql --engine mine:connect --repeat")
-    paths = saver.save(found, "1.0")
+    paths = saver.save(found)
     assert not saver.notes
     return paths
 
@@ -189,7 +190,7 @@ def test_of_other_dialects_it_is_kept_what_belongs_together(
     case = kept(mine(), found, "duckdb")
     assert case is not None and case.rule == rule
     saver = Saver(dataclasses.replace(mine(), kind="duckdb"), Path("found"), "again")
-    *tests, alone = saver.save(found, "")
+    *tests, alone = saver.save(found)
     assert script(alone) == 1
     for test in tests:
         assert conform([test, "--engine", "mine:connect", "--as", "sqlite", "--no-reduce"]) == 1
@@ -250,4 +251,4 @@ def test_names_are_those_of_the_case(here: Path) -> None:
     one, other = finding(JOIN), finding("SELECT 1")
     assert name_of(one) == name_of(dataclasses.replace(one, program=9, times=4))
     assert name_of(one) != name_of(other)
-    assert name_of(one).startswith("sqlite_rows_are_missing_")
+    assert name_of(one).startswith("sqlite_outer_joins_")

@@ -23,7 +23,7 @@ from typing import Any
 from refute.oracles.sql.sqlite import SQLite
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_run import Choice
-from refute.verifiers.sql.fuzz_asking import engine_of
+from refute.verifiers.sql.fuzz_direct import engine_of
 from refute.verifiers.sql.fuzz_plan import Finding
 from refute.verifiers.sql.saved.main import literal, wrong
 
@@ -39,7 +39,8 @@ Rule = dict[str, Any]
 class Kept:
     """A case with its rule. setup: with whether each is refused, where it is right. asked: texts.
 
-    answers: of the engine, for `asked`; sqlite: of the embedded SQLite, or empty.
+    answers: of the engine, for `asked`; sqlite: of the embedded SQLite, or empty. version: of the
+    engine, as it says.
     """
 
     finding: Finding
@@ -48,6 +49,7 @@ class Kept:
     rule: Rule
     answers: tuple[Answer, ...]
     sqlite: tuple[Answer, ...] = ()
+    version: str = ""
 
 
 def kept(choice: Choice, finding: Finding, dialect: str) -> Kept | None:
@@ -56,8 +58,8 @@ def kept(choice: Choice, finding: Finding, dialect: str) -> Kept | None:
     dialect: of the engine. Raises UsageError for an engine that is not there.
     """
     setup, asked = finding.asked_setup or finding.setup, finding.asked or (finding.query,)
-    theirs = _engine_answers(choice, [*setup, *asked])
-    if theirs is None:
+    theirs, version = _engine_answers(choice, [*setup, *asked])
+    if not theirs:
         return None
     ours = _sqlite_answers([*setup, *asked]) if dialect == SQLITE else []
     by_query = [] if ours else _sqlite_answers([*finding.setup, finding.query])[-1:]
@@ -69,21 +71,22 @@ def kept(choice: Choice, finding: Finding, dialect: str) -> Kept | None:
         if wrong(given, rule) and not (sound and wrong(sound, rule)):
             refused = [a[0] == "error" for a in (ours or theirs)]
             pairs = tuple(zip(setup, refused, strict=False))
-            return Kept(finding, pairs, tuple(asked), rule, tuple(answers), tuple(right))
+            return Kept(finding, pairs, tuple(asked), rule, tuple(answers), tuple(right), version)
     return None
 
 
-def _engine_answers(choice: Choice, statements: Sequence[str]) -> list[Answer] | None:
-    """The answers in a fresh process; None where they do not come."""
+def _engine_answers(choice: Choice, statements: Sequence[str]) -> tuple[list[Answer], str]:
+    """The answers in a fresh process, none where they do not come, and the engine's version."""
     engine = engine_of(choice)
     try:
         engine.start(0)
         answers = list(engine.answers(statements))
     except EngineLost:
-        return None
+        return [], ""
     finally:
         engine.close()
-    return answers if len(answers) == len(statements) else None
+    whole = answers if len(answers) == len(statements) else []
+    return whole, str(getattr(engine, "version", ""))
 
 
 def _sqlite_answers(statements: Sequence[str]) -> list[Answer]:
@@ -118,8 +121,8 @@ def _rules(
     for at, answer in enumerate(right):
         yield from _fixed(at, answer)
     if len(answers) == 1:
-        for answer in query:
-            yield from _fixed(0, answer)
+        for answer in query:  # of another dialect, whose types are its own
+            yield from (rule for rule in _fixed(0, answer) if "exact" not in rule)
     yield from _related(finding.oracle, answers)
     for answer in answers:
         if answer[0] == "error" and finding.oracle == "crash":

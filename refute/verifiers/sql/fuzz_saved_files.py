@@ -18,7 +18,6 @@ from refute.verifiers.sql.conform_engine import Embedded, Engine
 from refute.verifiers.sql.conform_file import FileResult, Run, run_file
 from refute.verifiers.sql.conform_replace import replace_file
 from refute.verifiers.sql.conform_run import Choice
-from refute.verifiers.sql.fuzz_asking import engine_of
 from refute.verifiers.sql.fuzz_plan import Finding
 from refute.verifiers.sql.fuzz_saved import Kept, kept
 from refute.verifiers.sql.fuzz_saved_script import script_text
@@ -39,15 +38,15 @@ class Saver:
         self._choice, self._folder, self._again = choice, folder, again
         self.notes: list[str] = []
 
-    def save(self, finding: Finding, version: str) -> tuple[str, ...]:
-        """The files that were written. version: of the engine. Raises UsageError."""
+    def save(self, finding: Finding) -> tuple[str, ...]:
+        """The files that were written. Raises UsageError."""
         name = name_of(finding)
         case = kept(self._choice, finding, dialect_of(self._choice))
         if case is None:
             why = "no rule was found that says what is right without the oracle"
             self.notes.append(f"{name} is not saved: {why}")
             return ()
-        about = self._about(finding, version)
+        about = self._about(finding, case.version)
         script = script_text(
             self._choice, about, [sql for sql, _ in case.setup], case.asked, case.rule
         )
@@ -62,8 +61,9 @@ class Saver:
     def _about(self, finding: Finding, version: str) -> list[str]:
         known = f" ({version})" if version else ""
         lines = [
-            f"Found by refute {__version__} on {self._choice.shown}{known}: {finding.why}",
-            f"oracle {finding.oracle}; cause {finding.cause}; confirmed: {finding.confirmed}",
+            f"Found by refute {__version__} on {self._choice.shown}{known}: {finding.title}",
+            finding.why,
+            f"oracle    {finding.oracle}; cause {finding.cause}; confirmed: {finding.confirmed}",
             f"expected  {finding.expected}",
             f"observed  {finding.observed}",
             f"again     {self._again} {finding.seed}/{finding.program}",
@@ -75,7 +75,7 @@ class Saver:
 
     def _test(self, case: Kept, about: Sequence[str]) -> str:
         """The first form of the file that was seen to fail here, and to pass on what is right."""
-        engine = engine_of(self._choice)
+        engine = self._choice.open()
         sound = Embedded(self._choice.timeout_s) if _is_judge(case) else None
         try:
             for text in test_texts(case, about):
@@ -113,7 +113,7 @@ def name_of(finding: Finding) -> str:
     """The same for the same reduced case, so that runs one after another write it once."""
     whole = "\n".join((finding.oracle, *finding.setup, finding.query))
     digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    words = "_".join(_WORD.findall(f"{finding.oracle} {finding.why}".lower()))
+    words = "_".join(_WORD.findall(f"{finding.oracle} {finding.title or finding.why}".lower()))
     return f"{words[:_LONGEST].strip('_')}_{digest}"
 
 
