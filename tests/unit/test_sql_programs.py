@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ from refute.fuzz.sql.features import OF_TABLES, features_in, features_of, suppor
 from refute.fuzz.sql.grammar import Grammar
 from refute.fuzz.sql.program import Program, database, program
 from refute.fuzz.sql.queries import PRODUCTIONS
-from refute.fuzz.sql.schema import Schema, Shape, affinity, literal
+from refute.fuzz.sql.schema import Column, Schema, Shape, Table, affinity, literal
 from refute.fuzz.sql.text import Node, read, write
 from refute.oracles.sql.sqlite import SQLite
 from refute.specs.sql import FEATURES, SETUP_FEATURES
@@ -238,3 +239,40 @@ def test_other_dialects_refuse_what_they_do_not_have(sql: str) -> None:
         written = writing.statement(tree, text)
     writing.close()
     assert isinstance(written, Refused)
+
+
+def contents(statements: list[str], schema: Schema, *, backwards: bool) -> list[object]:
+    """What the tables hold, with the numbers of rows where queries may ask for them."""
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    held: list[object] = []
+    database.execute(f"PRAGMA reverse_unordered_selects = {backwards}")
+    for statement in statements:
+        try:
+            database.execute(statement)
+        except sqlite3.Error as error:
+            held.append((statement, str(error)))
+    for table in (t for t in schema.tables if t.kind != "view"):
+        shown = [f"quote({c.name})" for c in table.columns] + ["rowid"] * table.rowid
+        rows = database.execute(f"SELECT {', '.join(shown)} FROM {table.name}").fetchall()
+        held.append(sorted(map(repr, rows)))
+    database.close()
+    return held
+
+
+@pytest.mark.parametrize("often", ["", "trigger", "update", "update-or", "insert-select", "delete"])
+def test_what_a_database_holds_does_not_depend_on_an_order(often: str) -> None:
+    for schema, trees in databases(50, Shape(ALL.features, 3, 8, often=often)):
+        statements = [write(tree) for tree in trees]
+        usual, other = (contents(statements, schema, backwards=b) for b in (False, True))
+        assert usual == other, statements
+
+
+def test_what_does_depend_on_an_order_would_be_seen() -> None:
+    table = Table("t", (Column("a", ""),), {})
+    statements = [
+        "CREATE TABLE t (a UNIQUE, b)",
+        "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)",
+        "UPDATE OR IGNORE t SET a = 9",
+    ]
+    usual, other = (contents(statements, Schema((table,)), backwards=b) for b in (False, True))
+    assert usual != other
