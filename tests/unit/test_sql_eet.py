@@ -8,6 +8,7 @@ import pytest
 from refute.fuzz.sql.text import read, write
 from refute.oracles.sql.partial.columns import Scope, catalog_of
 from refute.oracles.sql.partial.eet import EET, RULES, transformed
+from refute.oracles.sql.partial.places import places
 from refute.oracles.sql.partial.question import Case
 from refute.oracles.sql.partial.trees import without_ends
 from refute.oracles.sql.sqlite import SQLite
@@ -96,7 +97,7 @@ def by(rule: str, sql: str) -> str:
     for seed in range(30):  # some rules choose between all values and columns only
         query = without_ends(tree)
         case = Case(SETUP, tree, seed)
-        made = transformed(rule, case, Scope(catalog_of(SETUP), query), query)
+        made = transformed(rule, case, Scope(catalog_of(SETUP), query), query, list(places(query)))
         assert write(tree) == before, "the case's own tree was changed"
         if made is not None and " DESC" not in write(made):
             return write(made)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from refute.fuzz.sql.text import read
@@ -19,7 +21,7 @@ SETUP = (
 ORACLES: dict[str, Oracle] = {"tlp": TLP(9), "norec": NoREC()}
 
 
-def answers_of(statements: tuple[object, ...]) -> list[list[object]]:
+def answers_of(statements: tuple[object, ...]) -> list[Any]:
     database = SQLite()
     database.run(SETUP)
     found = database.run([str(s) for s in statements])
@@ -59,10 +61,10 @@ def asked(name: str, sql: str, seed: int = 0) -> list[tuple[tuple[str, ...], Jud
     ],
 )
 def test_a_query_is_split_in_three(sql: str, third: str) -> None:
-    statements, judged = asked("tlp", sql)[0]
-    assert len(statements) == 4
-    assert statements[2] == third
-    assert judged.status == "held"
+    found = asked("tlp", sql)
+    assert third in [statements[2] for statements, _ in found]
+    assert all(len(statements) == 4 for statements, _ in found)
+    assert {judged.status for _, judged in found} == {"held"}
 
 
 def test_an_inner_join_is_split_unless_a_right_join_follows() -> None:
@@ -108,7 +110,7 @@ def test_a_lost_row_breaks_and_an_error_leaves_it_open(name: str) -> None:
     answers = answers_of(question.statements)
     assert question.judge(answers).status == "held"
     filtered = next(i for i, s in enumerate(question.statements) if " WHERE " in str(s))
-    short = [*answers]
+    short = list(answers)
     short[filtered] = ["rows", answers[filtered][1], answers[filtered][2][1:]]
     assert question.judge(short).status == "broken"
     for other in (["error", "E", "overflow"], ["lost", "hangs"], ["crash", "E", ""]):

@@ -20,6 +20,7 @@ from refute.oracles.sql.partial.tables import (
     FORMS,
     MOST_LITERALS,
     NONE,
+    ROWIDS,
     TOKENS,
     UNDEFINED,
     UNSURE,
@@ -114,22 +115,32 @@ def catalog_of(setup: tuple[str, ...]) -> Catalog:
 class Scope:
     """Every name that an item of FROM has anywhere in a query, and what it stands for.
 
-    A name that stands for two things is not known.
+    A name that stands for two things is not known. The query is walked when a name is looked up.
     """
 
     def __init__(self, catalog: Catalog, query: Node) -> None:
         self._catalog = catalog
-        self._ctes: dict[str, Node] = {}
-        self._sources: dict[str, Relation | None] = {}
-        self._stored: set[str] = set()
+        self._query = query
         self._doing: set[str] = set()
-        for node in everything(query):
-            if isinstance(node, exp.CTE):
-                self._ctes[node.alias.lower()] = node
-        for node in everything(query):
+        self._stored: set[str] = set()
+
+    @functools.cached_property
+    def _nodes(self) -> list[Node]:
+        return everything(self._query)
+
+    @functools.cached_property
+    def _ctes(self) -> dict[str, Node]:
+        return {n.alias.lower(): n for n in self._nodes if isinstance(n, exp.CTE)}
+
+    @functools.cached_property
+    def _sources(self) -> dict[str, Relation | None]:
+        found: dict[str, Relation | None] = {}
+        self.__dict__["_sources"] = found  # what is looked up on the way sees those before it
+        for node in self._nodes:
             if isinstance(node, exp.Select):
                 for item in items(node):
-                    self._add(item)
+                    self._add(item, found)
+        return found
 
     def relation(self, item: Node) -> Relation | None:
         """What an item of FROM stands for."""
@@ -255,14 +266,21 @@ class Scope:
         return ""
 
     def undefined(self, node: Node) -> bool:
-        """Whether it is a column of a compound query whose parts differ."""
+        """Whether it is a column of a compound query whose parts differ, or the rowid of no table.
+
+        Releases of SQLite give the rowid of a view or subquery or refuse it, as they are built.
+        """
         node = bare(node)
+        if isinstance(node, exp.Column) and node.name.lower() in ROWIDS:
+            return not self.stored(node)
         found = self._column(node) if isinstance(node, exp.Column) else None
         return found is not None and found.affinity == UNDEFINED
 
     def stored(self, node: Node) -> bool:
         """Whether it is a column of a table, by its full name: its values fit its affinity."""
-        return isinstance(node, exp.Column) and node.table.lower() in self._stored
+        if not isinstance(node, exp.Column) or node.table.lower() not in self._sources:
+            return False
+        return node.table.lower() in self._stored
 
     def exact(self, node: Node) -> bool:
         """Whether sums of it are the same in any order: whole numbers of no great size."""
@@ -276,7 +294,7 @@ class Scope:
         if table is not None:
             found = self._sources.get(table.name.lower())
             column = None if found is None else found.column(name)
-            if column is None and found is not None and name.lower() in ("rowid", "oid", "_rowid_"):
+            if column is None and found is not None and name.lower() in ROWIDS:
                 return Column(name, "INTEGER", BINARY, "int")
             return column
         if any(source is None for source in self._sources.values()):
@@ -285,12 +303,12 @@ class Scope:
         columns = [c for s in sources if (c := s.column(name)) is not None]
         return columns[0] if len(columns) == 1 else None
 
-    def _add(self, item: Node) -> None:
+    def _add(self, item: Node, found: dict[str, Relation | None]) -> None:
         alias = item.alias_or_name.lower()
         made = self.relation(item)
-        if alias in self._sources and self._sources[alias] != made:
+        if alias in found and found[alias] != made:
             made = None
-        self._sources[alias] = made
+        found[alias] = made
         low = item.name.lower() if isinstance(item, exp.Table) else ""
         if made is not None and low and low not in self._ctes and self._catalog.is_table(low):
             self._stored.add(alias)

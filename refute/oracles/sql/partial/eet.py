@@ -34,7 +34,7 @@ from refute.oracles.sql.partial import eet_clauses, eet_conditions, eet_values
 from refute.oracles.sql.partial.bags import Pair, rows_of
 from refute.oracles.sql.partial.columns import Scope, catalog_of
 from refute.oracles.sql.partial.openness import deterministic
-from refute.oracles.sql.partial.places import places
+from refute.oracles.sql.partial.places import Place, places
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Question
 from refute.oracles.sql.partial.trees import parens, statement, swapped, without_ends
 
@@ -58,9 +58,10 @@ class EET:
             return
         query = without_ends(case.query)
         scope = Scope(catalog_of(case.setup), query)
+        found = list(places(query))
         left = self._most
         for rule in _order(case.seed, self._rules):
-            made = transformed(rule, case, scope, query)
+            made = transformed(rule, case, scope, query, found)
             if made is not None:
                 yield _question(rule, case, query, made)
                 left -= 1
@@ -74,22 +75,24 @@ def _order(seed: int, rules: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(random.Random(f"{seed}/{NAME}").sample(rules, len(rules)))
 
 
-def transformed(rule: str, case: Case, scope: Scope, query: Node) -> Node | None:
-    """The query by one rule, at all places where it applies; None where there is none."""
+def transformed(
+    rule: str, case: Case, scope: Scope, query: Node, found: Sequence[Place]
+) -> Node | None:
+    """The query by one rule, at all of its places where it applies; None where there is none."""
     rng = random.Random(f"{case.seed}/{NAME}/{rule}")
     if rule not in OF_EXPRESSIONS:
         return eet_clauses.rewritten(rule, scope, query, rng)
     deep = rule in eet_values.WRAPPING and rng.random() < 0.5
     change = OF_EXPRESSIONS[rule]
-    found: dict[int, Node] = {}
-    for place in places(query):
+    by: dict[int, Node] = {}
+    for place in found:
         if deep and place.position == "free" and not isinstance(place.node, exp.Column):
             continue
         made = change(scope, place, case.dialect)
         if made is not None:
             loose = isinstance(made, exp.Binary | exp.Connector | exp.Not | exp.Is)
-            found[id(place.node)] = parens(made) if loose else made
-    return swapped(query, found) if found else None
+            by[id(place.node)] = parens(made) if loose else made
+    return swapped(query, by) if by else None
 
 
 def _question(rule: str, case: Case, query: Node, made: Node) -> Question:

@@ -17,6 +17,7 @@ from sqlglot import exp
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.columns import Scope
 from refute.oracles.sql.partial.predicates import columns_of, predicate
+from refute.oracles.sql.partial.tables import ROWIDS
 from refute.oracles.sql.partial.trees import (
     changed,
     conjunction,
@@ -42,8 +43,6 @@ from refute.oracles.sql.partial.trees import (
 
 Rule = Callable[[Scope, Node, random.Random], Node | None]
 """The same SELECT, or whole query, in another way; None where it cannot be."""
-
-_ROWID = frozenset({"rowid", "oid", "_rowid_"})
 
 
 def joins_of(select: Node) -> list[Node]:
@@ -85,7 +84,7 @@ def column(source: str, of: str) -> Node:
 
 def plain_tables(select: Node) -> list[Node]:
     """The tables of FROM that nothing but a name and an alias belongs to."""
-    if any(isinstance(n, exp.Column) and n.name.lower() in _ROWID for n in everything(select)):
+    if any(isinstance(n, exp.Column) and n.name.lower() in ROWIDS for n in everything(select)):
         return []
     found: list[Node] = []
     for item in items(select):

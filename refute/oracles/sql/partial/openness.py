@@ -50,6 +50,7 @@ _VOLATILE_KINDS = tuple(
     for name in (
         *("Rand", "Randn", "CurrentTimestamp", "CurrentDate", "CurrentTime", "CurrentDatetime"),
         *("Uuid", "CurrentUser", "Date", "Time", "Datetime", "TimeToStr", "Placeholder"),
+        "TableSample",
     )
     if hasattr(exp, name)
 )
@@ -72,14 +73,18 @@ class Openness:
 
 def deterministic(query: Node) -> bool:
     """Whether it calls nothing that may give another value each time."""
-    for node in everything(query):
-        if isinstance(node, _VOLATILE_KINDS):
-            return False
-        if isinstance(node, exp.Anonymous) and node.name.upper() in _VOLATILE:
-            return False
-        if isinstance(node, exp.TableSample):
-            return False
-    return True
+    if _LATEST[0] is not query:  # the oracles are asked about the same query one after another
+        _LATEST[:] = query, not any(map(_is_volatile, everything(query)))
+    return bool(_LATEST[1])
+
+
+_LATEST: list[object] = [None, False]
+
+
+def _is_volatile(node: Node) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper() in _VOLATILE
+    return isinstance(node, _VOLATILE_KINDS)
 
 
 def openness(query: Node, scope: Scope) -> Openness:

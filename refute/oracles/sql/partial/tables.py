@@ -18,6 +18,7 @@ UNSURE = "~"  # a collation that is BINARY or NONE
 PLAIN = frozenset({NONE, BINARY, UNSURE})  # collations that compare byte by byte, or none
 UNDEFINED = "!"  # of a compound query whose parts differ: SQLite takes that of any part
 MOST_LITERALS = 40
+ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 FORMS = {"INTEGER": "int", "NUMERIC": "int", "REAL": "real", "TEXT": "text"}
 
 TOKENS = re.compile(
@@ -86,16 +87,27 @@ def definitions(tokens: list[str]) -> Iterator[Column]:
         part.append(token)
 
 
+def _outside(tokens: list[str]) -> Iterator[str]:
+    """The words outside of parentheses, in capitals."""
+    depth = 0
+    for token in tokens:
+        depth -= token == ")"
+        if not depth and token != ")":
+            yield token.upper()
+        depth += token == "("
+
+
 def _definition(tokens: list[str]) -> Column | None:
     if not tokens or tokens[0].upper() in _CONSTRAINTS:
         return None
-    words = [t.upper() for t in tokens]
+    words = list(_outside(tokens))
     end = next((i for i, w in enumerate(words[1:], 1) if w in _ENDS_TYPE), len(words))
     collation = BINARY
     if "COLLATE" in words[1:]:
         place = words.index("COLLATE", 1) + 1
         collation = unquoted(words[place]) if place < len(words) else "?"
-    affinity = affinity_of(" ".join(words[1:end]))
+    declared = " ".join(words[1:end])
+    affinity = "?" if declared == "ANY" else affinity_of(declared)  # STRICT tables know it
     form = FORMS.get(affinity, "") if collation == BINARY else ""
     return Column(unquoted(tokens[0]), affinity, collation, form)
 

@@ -66,6 +66,7 @@ Parts = tuple[Node, Node, Node]
 Judge = Callable[[Sequence[Answer]], Judged]
 
 NAME = "tlp"
+MADE = 0.3  # of the questions are first about a condition that the query does not have
 
 
 class TLP:
@@ -73,11 +74,11 @@ class TLP:
 
     name = NAME
 
-    def __init__(self, most: int = 2) -> None:
+    def __init__(self, most: int = 1) -> None:
         self._most = most
 
     def questions(self, case: Case) -> Iterator[Question]:
-        """Partitions of one SELECT in the query, by its own conditions first."""
+        """Partitions of one SELECT in the query, mostly by its own conditions."""
         if not isinstance(case.query, exp.Query) or not deterministic(case.query):
             return
         rng = random.Random(f"{case.seed}/{NAME}")
@@ -89,37 +90,44 @@ class TLP:
 
 
 def _partitions(case: Case, block: Node, rng: random.Random) -> Iterator[Question]:
-    scope = Scope(catalog_of(case.setup), block)
+    """All that can be asked, in an order of the seed, which reduction does not change."""
     if windowed(block):
         kept = [o for o in block.expressions if not any(isinstance(n, exp.Window) for n in own(o))]
         block = changed(block, expressions=kept or [literal(1)])
-    if block.args.get("having") is not None:
-        yield _having(case, block)
-    own_condition, made = where(block), predicate(rng, columns_of(block, scope))
-    for condition, whole in _splits(block, own_condition, made):
-        parts = _three(whole, condition)
-        if not grouped(block):
-            yield _rows(case, whole, parts, as_sets=bool(block.args.get("distinct")))
-        elif not any(aggregates_in(o) for o in block.expressions) and _is_keyed(block):
-            yield _rows(case, whole, parts, as_sets=True)
-        else:
-            sums = summed(whole, scope)
-            if sums is not None:
-                yield _sums(case, sums, _three(sums.query, condition))
-    if own_condition is None or rng.random() < 0.5:
-        yield from _joins(case, block)
+    order = rng.sample(_OWN, len(_OWN))
+    order.insert(0 if rng.random() < MADE else len(order), _by_another)
+    for ask in order:
+        yield from ask(case, block, rng)
 
 
-def _splits(block: Node, condition: Node | None, made: Node | None) -> Iterator[tuple[Node, Node]]:
-    """Conditions, each with the query whose rows it splits; HAVING is left out.
-
-    Groups that HAVING lets through in the whole may not be let through in parts.
-    """
-    block = changed(block, having=None)
+def _by_where(case: Case, block: Node, rng: random.Random) -> Iterator[Question]:
+    condition = where(block)
     if condition is not None:
-        yield condition, with_where(block, None)
-    if made is not None:
-        yield made, block
+        yield from _by(case, with_where(block, None), condition)
+
+
+def _by_another(case: Case, block: Node, rng: random.Random) -> Iterator[Question]:
+    scope = Scope(catalog_of(case.setup), block)
+    condition = predicate(rng, columns_of(block, scope))
+    if condition is not None:
+        yield from _by(case, block, condition)
+
+
+def _by(case: Case, whole: Node, condition: Node) -> Iterator[Question]:
+    """The rows that a condition splits.
+
+    Without HAVING: groups that it lets through in the whole it may not let through in parts.
+    """
+    whole = changed(whole, having=None)
+    if not grouped(whole):
+        parts = _three(whole, condition)
+        yield _rows(case, whole, parts, as_sets=bool(whole.args.get("distinct")))
+    elif not any(aggregates_in(o) for o in whole.expressions) and _is_keyed(whole):
+        yield _rows(case, whole, _three(whole, condition), as_sets=True)
+    else:
+        sums = summed(whole, Scope(catalog_of(case.setup), whole))
+        if sums is not None:
+            yield _sums(case, sums, _three(sums.query, condition))
 
 
 def _three(whole: Node, condition: Node) -> Parts:
@@ -155,9 +163,12 @@ def _rows(case: Case, whole: Node, parts: Parts, *, as_sets: bool) -> Question:
     return _question(case, whole, parts, judge)
 
 
-def _having(case: Case, block: Node) -> Question:
+def _by_having(case: Case, block: Node, rng: random.Random) -> Iterator[Question]:
     """The groups that HAVING splits."""
-    condition = block.args["having"].this
+    clause = block.args.get("having")
+    if clause is None:
+        return
+    condition = clause.this
     whole = changed(block, having=None)
     if whole.args.get("group") is None and not any(aggregates_in(o) for o in block.expressions):
         # Without HAVING it would not be one group any more.
@@ -166,10 +177,10 @@ def _having(case: Case, block: Node) -> Question:
         changed(block, having=make(exp.Having, this=part))
         for part in (condition, negated(condition), unknown(condition))
     )
-    return _rows(case, whole, (true, false, null), as_sets=bool(block.args.get("distinct")))
+    yield _rows(case, whole, (true, false, null), as_sets=bool(block.args.get("distinct")))
 
 
-def _joins(case: Case, block: Node) -> Iterator[Question]:
+def _by_on(case: Case, block: Node, rng: random.Random) -> Iterator[Question]:
     """The rows that the ON of an inner join splits; outer joins after it are LEFT ones only."""
     joins = block.args.get("joins") or []
     if grouped(block):
@@ -206,3 +217,10 @@ def _sums(case: Case, sums: Sums, parts: Parts) -> Question:
 def _question(case: Case, whole: Node, parts: Parts, judge: Judge) -> Question:
     statements = tuple(statement(tree, case.dialect) for tree in (whole, *parts))
     return Question(NAME, statements, judge)
+
+
+_OWN: tuple[Callable[[Case, Node, random.Random], Iterator[Question]], ...] = (
+    _by_having,
+    _by_where,
+    _by_on,
+)

@@ -81,13 +81,16 @@ def own(node: Node) -> Iterator[Node]:
         stack += [n for n in below(found) if not isinstance(n, exp.Query)]
 
 
-def everything(node: Node) -> Iterator[Node]:
+def everything(node: Node) -> list[Node]:
     """The node and all inside of it, in an order that depends on nothing else."""
-    stack = [node]
-    while stack:
-        found = stack.pop()
-        yield found
-        stack += list(below(found))
+    found = [node]
+    for part in found:  # it grows on the way
+        for value in part.args.values():
+            if type(value) is list:
+                found += [item for item in value if isinstance(item, exp.Expr)]
+            elif isinstance(value, exp.Expr):
+                found.append(value)
+    return found
 
 
 def blocks(query: Node) -> list[Node]:
