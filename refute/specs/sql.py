@@ -80,6 +80,7 @@ QUERY_FEATURES: dict[str, str] = {
     "paren-from": "joins in parentheses in FROM",
     "values": "VALUES in FROM",
     "not-indexed": "NOT INDEXED",
+    "indexed-by": "INDEXED BY",
     "rowid": "the number of a row",
     "in-empty": "IN with an empty list",
     "escape": "LIKE with ESCAPE",

@@ -19,6 +19,7 @@ from refute.fuzz.sql.grammar import (
     row_leaf,
     some_literal,
 )
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node
 
 GroupKey = tuple[str, Callable[[], Node]]
@@ -34,7 +35,7 @@ def group_keys(writer: Writer, tree: Node, first: Node | None, family: str) -> l
     first: what the first result column shows; GROUP BY names its position. family: of that.
     """
     if first is not None:
-        tree.set("group", exp.Group(expressions=[number(1)]))
+        put(tree, "group", make(exp.Group, expressions=[number(1)]))
         return [(family, first.copy)]
     if not writer.has("group-by") or writer.chance(0.35):
         return []
@@ -46,7 +47,7 @@ def group_keys(writer: Writer, tree: Node, first: Node | None, family: str) -> l
         made = expression(writer, "any")
         if made is not None:
             keys[0], terms[0] = ("any", made.copy), made
-    tree.set("group", exp.Group(expressions=terms))
+    put(tree, "group", make(exp.Group, expressions=terms))
     return keys
 
 
@@ -62,7 +63,7 @@ def bare_values(writer: Writer, families: Sequence[str]) -> list[Node]:
     found = writer.columns("any")
     kind = writer.choice((exp.Min, exp.Max))
     values = [column(*writer.choice(found)) for _ in families]
-    values[int(writer.random() * len(values))] = kind(this=column(*writer.choice(found)))
+    values[int(writer.random() * len(values))] = make(kind, this=column(*writer.choice(found)))
     return values
 
 
@@ -82,14 +83,15 @@ def group_leaf(keys: Sequence[GroupKey]) -> Leaf:
 
 def aggregate(writer: Writer, family: str) -> Node:
     """A call of an aggregate that gives a value of the family, mostly."""
+    writer.aggregated[writer.level] += 1
     before = writer.leaf, writer.level, writer.outer, writer.windowed
     # No subquery inside, and no column of a query around, or whose aggregate is it?
     writer.leaf, writer.level, writer.outer, writer.windowed = row_leaf, DEEPEST, (), False
     try:
         call = _call(writer, family)
         if writer.turns_to("filter", 0.08):
-            where = exp.Where(this=writer.condition(1))
-            return exp.Filter(this=call, expression=where)
+            where = make(exp.Where, this=writer.condition(1))
+            return make(exp.Filter, this=call, expression=where)
         return call
     finally:
         writer.leaf, writer.level, writer.outer, writer.windowed = before
@@ -97,18 +99,18 @@ def aggregate(writer: Writer, family: str) -> Node:
 
 def _call(writer: Writer, family: str) -> Node:
     if family == "text" and writer.turns_to("group-concat", 0.15):
-        comma = exp.Literal(this=",", is_string=True) if writer.chance(0.7) else None
-        return exp.GroupConcat(this=_argument(writer, "text"), separator=comma)
+        comma = make(exp.Literal, this=",", is_string=True) if writer.chance(0.7) else None
+        return make(exp.GroupConcat, this=_argument(writer, "text"), separator=comma)
     if family == "number" and writer.turns_to("total", 0.12):
-        return exp.Anonymous(this="TOTAL", expressions=[_argument(writer, "number")])
+        return make(exp.Anonymous, this="TOTAL", expressions=[_argument(writer, "number")])
     kind = writer.choice((exp.Min, exp.Max) if family == "text" else NUMERIC)
     if kind is exp.Count and writer.chance(0.4):
-        return exp.Count(this=exp.Star(), big_int=True)
+        return make(exp.Count, this=make(exp.Star), big_int=True)
     of = family if kind in (exp.Min, exp.Max) else "any" if kind is exp.Count else "number"
     argument = _argument(writer, of)
     if writer.turns_to("aggregate-distinct", 0.15):
-        argument = exp.Distinct(expressions=[argument])
-    return kind(this=argument)
+        argument = make(exp.Distinct, expressions=[argument])
+    return make(kind, this=argument)
 
 
 def _argument(writer: Writer, family: str) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from refute.fuzz.sql import nodes
 from refute.fuzz.sql.grammar import (
     Production,
     Source,
@@ -15,6 +16,7 @@ from refute.fuzz.sql.grammar import (
     stored_literal,
     text,
 )
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.text import Node
 
@@ -47,7 +49,7 @@ def pair(writer: Writer, depth: int) -> tuple[Node, Node]:
 
 def _shown(writer: Writer, tree: Node) -> Node:
     """The column, at times without its affinity."""
-    return exp.Paren(this=tree, plus=True) if writer.turns_to("unary-plus", 0.04) else tree
+    return nodes.plus(tree) if writer.turns_to("unary-plus", 0.04) else tree
 
 
 def collated_pair(writer: Writer, depth: int) -> tuple[Node, Node]:
@@ -63,27 +65,27 @@ def collated_pair(writer: Writer, depth: int) -> tuple[Node, Node]:
 
 def _comparison(writer: Writer, family: str, depth: int) -> Node:
     left, right = collated_pair(writer, depth)
-    return writer.choice(COMPARISONS)(this=left, expression=right)
+    return nodes.binary(writer.choice(COMPARISONS), left, right)
 
 
 def _collated(writer: Writer, tree: Node) -> Node:
     name = writer.choice(("NOCASE", "NOCASE", "BINARY", "RTRIM"))
-    return exp.Collate(this=closed(tree), expression=exp.Var(this=name))
+    return make(exp.Collate, this=closed(tree), expression=make(exp.Var, this=name))
 
 
 def _logic(writer: Writer, family: str, depth: int) -> Node:
     kind = writer.choice((exp.And, exp.Or))
     left, right = (closed(writer.condition(depth - 1)) for _ in range(2))
-    return kind(this=left, expression=right)
+    return nodes.binary(kind, left, right)
 
 
 def _not(writer: Writer, family: str, depth: int) -> Node:
-    return exp.Not(this=exp.Paren(this=writer.condition(depth - 1)))
+    return make(exp.Not, this=make(exp.Paren, this=writer.condition(depth - 1)))
 
 
 def _is_null(writer: Writer, family: str, depth: int) -> Node:
-    tree = exp.Is(this=writer.operand(writer.family(), depth - 1), expression=exp.Null())
-    return exp.Not(this=tree) if writer.chance(0.4) else tree
+    tree = nodes.binary(exp.Is, writer.operand(writer.family(), depth - 1), nodes.null())
+    return nodes.unary(exp.Not, tree) if writer.chance(0.4) else tree
 
 
 def _truth(writer: Writer, family: str, depth: int) -> Node:
@@ -94,12 +96,12 @@ def _truth(writer: Writer, family: str, depth: int) -> Node:
 def _is(writer: Writer, family: str, depth: int) -> Node:
     left, right = collated_pair(writer, depth)
     if writer.turns_to("boolean", 0.2):
-        tree = exp.Is(this=left, expression=exp.Boolean(this=writer.chance(0.5)))
-        return exp.Not(this=tree) if writer.chance(0.4) else tree
+        tree = make(exp.Is, this=left, expression=make(exp.Boolean, this=writer.chance(0.5)))
+        return nodes.unary(exp.Not, tree) if writer.chance(0.4) else tree
     if isinstance(right, exp.Null | exp.Boolean):
-        return exp.Is(this=left, expression=right)
+        return make(exp.Is, this=left, expression=right)
     kind = exp.NullSafeNEQ if writer.chance(0.4) else exp.NullSafeEQ
-    return kind(this=left, expression=right)
+    return nodes.binary(kind, left, right)
 
 
 def _in_list(writer: Writer, family: str, depth: int) -> Node:
@@ -107,11 +109,11 @@ def _in_list(writer: Writer, family: str, depth: int) -> Node:
     family = "any" if writer.mixed else writer.paired
     others = [some_literal(writer, family) for _ in range(int(writer.random() * 3))]
     if writer.chance(0.4):
-        others.append(exp.Null())
-    tree = exp.In(this=left, expressions=[first, *others])
+        others.append(make(exp.Null))
+    tree = make(exp.In, this=left, expressions=[first, *others])
     if writer.turns_to("in-empty", 0.06):
-        tree.set("expressions", [])  # which is false, and NOT of it is true
-    return exp.Not(this=tree) if writer.chance(0.5) else tree
+        put(tree, "expressions", [])  # which is false, and NOT of it is true
+    return nodes.unary(exp.Not, tree) if writer.chance(0.5) else tree
 
 
 def _between(writer: Writer, family: str, depth: int) -> Node:
@@ -122,8 +124,8 @@ def _between(writer: Writer, family: str, depth: int) -> Node:
         high = column(*writer.choice(found))
     else:
         high = closed(writer.value(writer.family() if writer.mixed else family, 0))
-    tree = exp.Between(this=left, low=low, high=high)
-    return exp.Not(this=tree) if writer.chance(0.3) else tree
+    tree = make(exp.Between, this=left, low=low, high=high)
+    return nodes.unary(exp.Not, tree) if writer.chance(0.3) else tree
 
 
 def _matched(writer: Writer, depth: int, *, folds: bool) -> tuple[Node, str]:
@@ -146,10 +148,10 @@ def _like(writer: Writer, family: str, depth: int) -> Node:
     pattern = text(fitting)
     if not escape and writer.chance(0.06):
         pattern = writer.operand("text", 0)
-    tree: Node = exp.Like(this=left, expression=pattern)
+    tree: Node = make(exp.Like, this=left, expression=pattern)
     if escape:
-        tree = exp.Escape(this=tree, expression=text("x"))
-    return exp.Not(this=exp.Paren(this=tree)) if writer.chance(0.3) else tree
+        tree = make(exp.Escape, this=tree, expression=text("x"))
+    return nodes.unary(exp.Not, nodes.unary(exp.Paren, tree)) if writer.chance(0.3) else tree
 
 
 def _glob(writer: Writer, family: str, depth: int) -> Node:
@@ -159,8 +161,8 @@ def _glob(writer: Writer, family: str, depth: int) -> Node:
         place = int(writer.random() * len(fitting))
         letter = "[a-b]" if writer.chance(0.7) else "[^x]"
         fitting = fitting[:place] + letter + fitting[place + 1 :]
-    tree = exp.Glob(this=left, expression=text(fitting))
-    return exp.Not(this=exp.Paren(this=tree)) if writer.chance(0.3) else tree
+    tree = make(exp.Glob, this=left, expression=text(fitting))
+    return nodes.unary(exp.Not, nodes.unary(exp.Paren, tree)) if writer.chance(0.3) else tree
 
 
 def _pattern(writer: Writer, source: Source, of: Column, *, folds: bool) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from refute.fuzz.sql.grammar import Source, Writer, closed, column, number, some_literal
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.sources import TYPES, alias, link, name
 from refute.fuzz.sql.text import Node
@@ -35,10 +36,10 @@ def with_clause(writer: Writer, body: Body) -> Node | None:
         hint = writer.chance(0.5) if writer.turns_to("materialized", 0.2) else None
         word = alias(source.alias)
         if writer.chance(0.6) or recursive:
-            word.set("columns", [name(of.name) for of in source.columns])
-        made.append(exp.CTE(this=tree, alias=word, materialized=hint))
+            put(word, "columns", [name(of.name) for of in source.columns])
+        made.append(make(exp.CTE, this=tree, alias=word, materialized=hint))
         writer.common.append(source)
-    return exp.With(expressions=made, recursive=recursive or None) if made else None
+    return make(exp.With, expressions=made, recursive=recursive or None) if made else None
 
 
 def _recursive(writer: Writer) -> tuple[Node, Source]:
@@ -48,25 +49,29 @@ def _recursive(writer: Writer) -> tuple[Node, Source]:
     columns = (Column("n", "INTEGER"), Column("c0", TYPES[family]))
     source = Source(word, columns)
     value = closed(some_literal(writer, family))
-    first = exp.Select(expressions=[number(1), value])
+    first = make(exp.Select, expressions=[number(1), value])
     before = writer.sources, writer.level
-    following = exp.Add(this=column(source, columns[0]), expression=number(1))
-    tables = [(exp.Table(this=name(word)), source)]
+    following = make(exp.Add, this=column(source, columns[0]), expression=number(1))
+    tables = [(make(exp.Table, this=name(word)), source)]
     joined = writer.has("inner-join") and writer.chance(0.3)
     if joined:
         table = writer.choice(writer.schema.tables)
-        tables.append((exp.Table(this=name(table.name)), Source(table.name, table.columns, table)))
+        tables.append(
+            (make(exp.Table, this=name(table.name)), Source(table.name, table.columns, table))
+        )
     writer.sources, writer.level = tuple(s for _, s in tables), 3
     shown = writer.value(family, 1)
     bound = exp.LT(
         this=column(source, columns[0]),
         expression=number(2 if joined else writer.choice(DEEPEST)),
     )
-    again = exp.Select(expressions=[following, shown], from_=exp.From(this=tables[0][0]))
+    again = make(
+        exp.Select, expressions=[following, shown], from_=make(exp.From, this=tables[0][0])
+    )
     if joined:
         on = link(writer, [source], [tables[1][1]])
-        again.set("joins", [exp.Join(this=tables[1][0], kind="INNER", on=on)])
-    again.set("where", exp.Where(this=bound))
+        put(again, "joins", [make(exp.Join, this=tables[1][0], kind="INNER", on=on)])
+    put(again, "where", make(exp.Where, this=bound))
     writer.sources, writer.level = before
     distinct = writer.has("union") and (writer.chance(0.5) or not writer.has("union-all"))
-    return exp.Union(this=first, expression=again, distinct=distinct), source
+    return make(exp.Union, this=first, expression=again, distinct=distinct), source

@@ -196,6 +196,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "bare-columns": ("aggregate",),
     "order-by-expression": ("order-by",),
     "limit-inside": ("limit", "order-by", "exists"),
+    "indexed-by": ("index",),
     "materialized": ("cte",),
     "recursive": ("cte", "union"),
     "window": ("order-by", "aggregate"),

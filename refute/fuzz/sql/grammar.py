@@ -13,11 +13,13 @@ import dataclasses
 import functools
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from typing import TypeVar
 
 from sqlglot import exp
 
+from refute.fuzz.sql import nodes
 from refute.fuzz.sql.schema import POOLS, Column, Schema, Table, literal
 from refute.fuzz.sql.text import Node
 from refute.plain import Plain
@@ -119,8 +121,9 @@ class Writer:
     and keys. level: how many queries this one stands in, itself included. done: the sources of the
     SELECT that was finished last. shown: the columns that it shows as they are. windowed: whether a
     window function may stand here. common: tables that WITH has made. beside: what has a name in
-    the same FROM and is not in scope. mixed: whether numbers and texts may meet; where they may
-    not, "any" is one of the two. paired: the family of the last pair.
+    the same FROM and is not in scope. aggregated: how many aggregates were made on
+    each level. mixed: whether numbers and texts may meet; where they may not, "any" is one of the
+    two. paired: the family of the last pair.
     """
 
     def __init__(self, rng: random.Random, grammar: Grammar, schema: Schema) -> None:
@@ -138,6 +141,7 @@ class Writer:
         self.windowed = False
         self.common: list[Source] = []
         self.beside: tuple[Source, ...] = ()
+        self.aggregated: Counter[int] = Counter()
         self.named_windows: list[Node] = []
         self._found: dict[str, list[Key]] = {}
         self._sources: tuple[Source, ...] = ()
@@ -190,7 +194,7 @@ class Writer:
     def value(self, family: str, depth: int) -> Node:
         """An expression of the family; of "truth" a condition, which is 1, 0 or NULL."""
         if family == "truth":
-            return exp.Paren(this=self.condition(depth))
+            return nodes.unary(exp.Paren, self.condition(depth))
         if family == "any" and not self.mixed:
             family = self.apart(family)
         if depth <= 0:
@@ -222,30 +226,33 @@ def closed(tree: Node) -> Node:
         return tree
     if isinstance(tree, exp.Func) and not isinstance(tree, OPERATORS):
         return tree
-    return exp.Paren(this=tree)
+    return nodes.unary(exp.Paren, tree)
 
 
 def column(source: Source, of: Column) -> Node:
     """A column by its full name."""
-    return exp.Column(
-        this=exp.Identifier(this=of.name, quoted=False),
-        table=exp.Identifier(this=source.alias, quoted=False),
-    )
+    return nodes.column(source.alias, of.name)
 
 
 def columns_in(sources: Sequence[Source], family: str) -> list[Key]:
     """The columns of a family; "any" takes all."""
-    return [(s, c) for s in sources for c in s.columns if family in ("any", c.family)]
+    found: list[Key] = []
+    for source in sources:
+        if source.table is not None:
+            found += [(source, of) for of in source.table.families.get(family, ())]
+        else:
+            found += [(source, of) for of in source.columns if family in ("any", of.family)]
+    return found
 
 
 def number(value: int) -> Node:
     """A literal of a natural number."""
-    return exp.Literal(this=str(value), is_string=False)
+    return nodes.literal(str(value), is_string=False)
 
 
 def text(value: str) -> Node:
     """A literal of a text."""
-    return exp.Literal(this=value, is_string=True)
+    return nodes.literal(value, is_string=True)
 
 
 def row_leaf(writer: Writer, family: str) -> Node:
@@ -266,10 +273,7 @@ def row_leaf(writer: Writer, family: str) -> Node:
 
 def rowid(source: Source) -> Node:
     """The number of a row."""
-    return exp.Column(
-        this=exp.Identifier(this="rowid", quoted=False),
-        table=exp.Identifier(this=source.alias, quoted=False),
-    )
+    return nodes.column(source.alias, "rowid")
 
 
 KINDS = {"number": ("INTEGER", "INTEGER", "REAL"), "any": ("INTEGER", "TEXT", "")}
@@ -281,7 +285,7 @@ def some_literal(writer: Writer, family: str) -> Node:
     """A literal of the family, at times NULL."""
     share = writer.random()
     if share < 0.1:
-        return exp.Null()
+        return nodes.null()
     if share > writer.grammar.usual:
         rare = _rare_literal(writer, family)
         if rare is not None:

@@ -152,8 +152,9 @@ def _values(node: Node) -> Iterator[str]:
 
 
 def _table(node: Node) -> Iterator[str]:
-    if node.args.get("indexed") is False:
-        yield "not-indexed"
+    indexed = node.args.get("indexed")
+    if indexed is not None:
+        yield "indexed-by" if indexed else "not-indexed"
 
 
 def _column(node: Node) -> Iterator[str]:

@@ -15,6 +15,7 @@ from refute.fuzz.sql import conditions, reuse, rows, scalars, selects, windows
 from refute.fuzz.sql.aggregates import expression
 from refute.fuzz.sql.ctes import with_clause
 from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, number
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.schema import Schema
 from refute.fuzz.sql.selects import compound, compound_kinds, derived_source, select
 from refute.fuzz.sql.text import Node
@@ -29,7 +30,7 @@ PRODUCTIONS: tuple[Production, ...] = (
 )
 COLLATIONS = ("NOCASE", "NOCASE", "RTRIM", "BINARY")
 QUERIES = 12  # on one database
-WIDTHS = (1, 1, 2, 2, 3)  # result columns
+WIDTHS = (1, 1, 1, 2, 2, 3)  # result columns
 
 
 def query(
@@ -54,15 +55,15 @@ def query(
     else:
         tree = select(writer, families, star=True)
     if clause is not None:
-        tree.set("with_", clause)
+        put(tree, "with_", clause)
     if writer.turns_to("order-by", 0.35):
         terms = list(_terms(writer, tree, len(families)))
         if terms:
-            tree.set("order", exp.Order(expressions=terms))
+            put(tree, "order", make(exp.Order, expressions=terms))
     if writer.turns_to("limit", 0.35 if tree.args.get("order") else 0.05):
-        tree.set("limit", exp.Limit(expression=number(rng.choice((0, 1, 1, 2, 3, 5)))))
+        put(tree, "limit", make(exp.Limit, expression=number(rng.choice((0, 1, 1, 2, 3, 5)))))
         if writer.chance(0.4):
-            tree.set("offset", exp.Offset(expression=number(rng.choice((0, 1, 1, 2)))))
+            put(tree, "offset", make(exp.Offset, expression=number(rng.choice((0, 1, 1, 2)))))
     return tree
 
 
@@ -71,10 +72,10 @@ def _terms(writer: Writer, tree: Node, width: int) -> Iterable[Node]:
     star = isinstance(tree, exp.Select) and isinstance(tree.expressions[0], exp.Star)
     for place in () if star else writer.rng.sample(range(width), writer.rng.randint(1, width)):
         by_name = writer.chance(0.5)
-        term: Node = exp.Identifier(this=f"c{place}", quoted=False)
-        yield _ordered(writer, exp.Column(this=term) if by_name else number(place + 1))
+        term: Node = make(exp.Identifier, this=f"c{place}", quoted=False)
+        yield _ordered(writer, make(exp.Column, this=term) if by_name else number(place + 1))
     free = isinstance(tree, exp.Select) and not tree.args.get("distinct")
-    if not free or tree.args.get("group") or tree.find(exp.AggFunc):
+    if not free or tree.args.get("group") or writer.aggregated[1]:
         return
     writer.sources, writer.level = writer.done, 1
     found = writer.columns("any")
@@ -89,7 +90,11 @@ def _terms(writer: Writer, tree: Node, width: int) -> Iterable[Node]:
 
 def _ordered(writer: Writer, term: Node) -> Node:
     if isinstance(term, exp.Column) and writer.turns_to("collate", 0.1):
-        term = exp.Collate(this=term, expression=exp.Var(this=writer.choice(COLLATIONS)))
+        term = make(
+            exp.Collate, this=term, expression=make(exp.Var, this=writer.choice(COLLATIONS))
+        )
     desc = writer.chance(0.4)
     changed = writer.turns_to("nulls-order", 0.1)
-    return exp.Ordered(this=term, desc=desc or None, nulls_first=not desc if not changed else desc)
+    return make(
+        exp.Ordered, this=term, desc=desc or None, nulls_first=not desc if not changed else desc
+    )

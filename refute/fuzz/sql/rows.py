@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql import nodes
 from refute.fuzz.sql.conditions import COMPARISONS, collated_pair
 from refute.fuzz.sql.grammar import Production, Writer, column, number, row_leaf, some_literal
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node
 
 KINDS = (*COMPARISONS, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -26,25 +28,27 @@ def pairs(writer: Writer, depth: int) -> tuple[list[Node], list[Node], list[str]
 def _comparison(writer: Writer, family: str, depth: int) -> Node:
     left, right, _ = pairs(writer, depth - 1)
     kind = writer.choice(KINDS if writer.has("is") else COMPARISONS)
-    return kind(this=exp.Tuple(expressions=left), expression=exp.Tuple(expressions=right))
+    return make(
+        kind, this=nodes.several(exp.Tuple, left), expression=nodes.several(exp.Tuple, right)
+    )
 
 
 def _between(writer: Writer, family: str, depth: int) -> Node:
     left, low, families = pairs(writer, depth - 1)
     high = [some_literal(writer, family) for family in families]
-    rows = [exp.Tuple(expressions=values) for values in (left, low, high)]
-    return exp.Between(this=rows[0], low=rows[1], high=rows[2])
+    rows = [nodes.several(exp.Tuple, values) for values in (left, low, high)]
+    return make(exp.Between, this=rows[0], low=rows[1], high=rows[2])
 
 
 def _in_values(writer: Writer, family: str, depth: int) -> Node:
     left, first, families = pairs(writer, depth - 1)
     others = [
-        exp.Tuple(expressions=[some_literal(writer, family) for family in families])
+        make(exp.Tuple, expressions=[some_literal(writer, family) for family in families])
         for _ in range(int(writer.random() * 3))
     ]
-    values = exp.Values(expressions=[exp.Tuple(expressions=first), *others])
-    tree = exp.In(this=exp.Tuple(expressions=left), expressions=[values])
-    return exp.Not(this=tree) if writer.chance(0.4) else tree
+    values = make(exp.Values, expressions=[nodes.several(exp.Tuple, first), *others])
+    tree = make(exp.In, this=nodes.several(exp.Tuple, left), expressions=[values])
+    return nodes.unary(exp.Not, tree) if writer.chance(0.4) else tree
 
 
 def row_of_columns(writer: Writer) -> tuple[list[Node], Sequence[str]] | None:
@@ -58,9 +62,9 @@ def row_of_columns(writer: Writer) -> tuple[list[Node], Sequence[str]] | None:
 
 def first_in_order(tree: Node, width: int) -> None:
     """Keep the first row in the order of all result columns."""
-    terms = [exp.Ordered(this=number(i + 1), nulls_first=True) for i in range(width)]
-    tree.set("order", exp.Order(expressions=terms))
-    tree.set("limit", exp.Limit(expression=number(1)))
+    terms = [make(exp.Ordered, this=number(i + 1), nulls_first=True) for i in range(width)]
+    put(tree, "order", make(exp.Order, expressions=terms))
+    put(tree, "limit", make(exp.Limit, expression=number(1)))
 
 
 PRODUCTIONS = (

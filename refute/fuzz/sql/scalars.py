@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from refute.fuzz.sql import nodes
 from refute.fuzz.sql.grammar import Production, Writer, closed, number, text
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node
 
 ALL = ("number", "text", "any")
@@ -25,27 +27,27 @@ def _leaf(writer: Writer, family: str, depth: int) -> Node:
 def _arithmetic(writer: Writer, family: str, depth: int) -> Node:
     kind = writer.choice((exp.Add, exp.Sub, exp.Mul))
     left, right = (writer.operand("number", depth - 1) for _ in range(2))
-    return kind(this=left, expression=right)
+    return nodes.binary(kind, left, right)
 
 
 def _negation(writer: Writer, family: str, depth: int) -> Node:
-    return exp.Neg(this=closed(writer.value("number", depth - 1)))
+    return nodes.unary(exp.Neg, closed(writer.value("number", depth - 1)))
 
 
 def _division(writer: Writer, family: str, depth: int) -> Node:
     left, right = (writer.operand("number", depth - 1) for _ in range(2))
-    return exp.Div(this=left, expression=right, typed=True, safe=True)
+    return make(exp.Div, this=left, expression=right, typed=True, safe=True)
 
 
 def _modulo(writer: Writer, family: str, depth: int) -> Node:
     left, right = (writer.operand("number", depth - 1) for _ in range(2))
-    return exp.Mod(this=left, expression=right)
+    return nodes.binary(exp.Mod, left, right)
 
 
 def _concat(writer: Writer, family: str, depth: int) -> Node:
     left = writer.operand("text", depth - 1)
     right = writer.operand(writer.choice(ALSO_ANY) if writer.mixed else "text", depth - 1)
-    return exp.DPipe(this=left, expression=right, safe=True)
+    return make(exp.DPipe, this=left, expression=right, safe=True)
 
 
 def _case(writer: Writer, family: str, depth: int) -> Node:
@@ -59,20 +61,22 @@ def _case(writer: Writer, family: str, depth: int) -> Node:
         for _ in range(1 + writer.chance(0.3))
     ]
     default = writer.value(family, depth - 1) if writer.chance(0.6) else None
-    return exp.Case(this=base, ifs=arms, default=default)
+    return make(exp.Case, this=base, ifs=arms, default=default)
 
 
 def _coalesce(writer: Writer, family: str, depth: int) -> Node:
     first = writer.value(family, depth - 1)
     if writer.chance(0.4):
         second = writer.value(family, depth - 1)
-        return exp.Coalesce(this=first, expressions=[second], is_nvl=True)
+        return make(exp.Coalesce, this=first, expressions=[second], is_nvl=True)
     others = [writer.value(family, depth - 1) for _ in range(1 + writer.chance(0.25))]
-    return exp.Coalesce(this=first, expressions=others)
+    return make(exp.Coalesce, this=first, expressions=others)
 
 
 def _nullif(writer: Writer, family: str, depth: int) -> Node:
-    return exp.Nullif(this=writer.value(family, depth - 1), expression=writer.value(family, 0))
+    return make(
+        exp.Nullif, this=writer.value(family, depth - 1), expression=writer.value(family, 0)
+    )
 
 
 def _cast(writer: Writer, family: str, depth: int) -> Node:
@@ -80,7 +84,7 @@ def _cast(writer: Writer, family: str, depth: int) -> Node:
     if writer.turns_to("blob", 0.12):
         kind = exp.DType.BLOB
     of = "any" if writer.mixed else family
-    return exp.Cast(this=writer.value(of, depth - 1), to=exp.DataType(this=kind))
+    return make(exp.Cast, this=writer.value(of, depth - 1), to=make(exp.DataType, this=kind))
 
 
 def _text_function(writer: Writer, family: str, depth: int) -> Node:
@@ -88,15 +92,15 @@ def _text_function(writer: Writer, family: str, depth: int) -> Node:
     if kind is exp.Substring:
         start, length = number(writer.choice((1, 2, 3))), number(writer.choice((0, 1, 2)))
         if writer.chance(0.15):
-            start = exp.Neg(this=start)
-        return exp.Substring(this=writer.value("text", depth - 1), start=start, length=length)
-    return kind(this=writer.value("any" if kind is exp.Typeof else "text", depth - 1))
+            start = nodes.unary(exp.Neg, start)
+        return make(exp.Substring, this=writer.value("text", depth - 1), start=start, length=length)
+    return make(kind, this=writer.value("any" if kind is exp.Typeof else "text", depth - 1))
 
 
 def _number_function(writer: Writer, family: str, depth: int) -> Node:
     if writer.chance(0.6):
-        return exp.Length(this=writer.value("text", depth - 1))
-    return exp.Abs(this=writer.value("number", depth - 1))
+        return make(exp.Length, this=writer.value("text", depth - 1))
+    return make(exp.Abs, this=writer.value("number", depth - 1))
 
 
 def _more_of_text(writer: Writer, family: str, depth: int) -> Node:
@@ -106,23 +110,23 @@ def _more_of_text(writer: Writer, family: str, depth: int) -> Node:
         case 0:
             parts = [value("text", 0) for _ in range(2)]
             this = value("text", depth)
-            return exp.Replace(this=this, expression=parts[0], replacement=parts[1])
+            return make(exp.Replace, this=this, expression=parts[0], replacement=parts[1])
         case 1 | 2:
-            made = exp.Trim(this=value("text", depth), position=writer.choice(TRIMS))
+            made = make(exp.Trim, this=value("text", depth), position=writer.choice(TRIMS))
             if writer.chance(0.4):
-                made.set("expression", value("text", 0))
+                put(made, "expression", value("text", 0))
             return made
         case 3:
-            return exp.Hex(this=value(writer.choice(("text", "any")), depth))
+            return make(exp.Hex, this=value(writer.choice(("text", "any")), depth))
         case 4:
-            return exp.Anonymous(this="QUOTE", expressions=[value("any", depth)])
+            return make(exp.Anonymous, this="QUOTE", expressions=[value("any", depth)])
         case 5:
             codes = [
                 number(writer.choice((65, 97, 49, 233))) for _ in range(1 + writer.chance(0.3))
             ]
-            return exp.Chr(expressions=codes, charset=False)
+            return make(exp.Chr, expressions=codes, charset=False)
     of = text(writer.choice(FORMATS))
-    return exp.Anonymous(this="PRINTF", expressions=[of, value("any", depth)])
+    return make(exp.Anonymous, this="PRINTF", expressions=[of, value("any", depth)])
 
 
 TRIMS = (None, None, "LEADING", "TRAILING")
@@ -133,29 +137,31 @@ def _more_of_numbers(writer: Writer, family: str, depth: int) -> Node:
     value, depth = writer.value, depth - 1
     match int(writer.random() * 4):
         case 0:
-            return exp.Round(this=value("number", depth))
+            return make(exp.Round, this=value("number", depth))
         case 1:
-            return exp.Round(this=value("number", depth), decimals=number(writer.choice((0, 1, 2))))
+            return make(
+                exp.Round, this=value("number", depth), decimals=number(writer.choice((0, 1, 2)))
+            )
         case 2:
-            return exp.Unicode(this=value("text", depth))
+            return make(exp.Unicode, this=value("text", depth))
     of = writer.choice(ALSO_ANY) if writer.mixed else "text"
-    return exp.StrPosition(this=value(of, depth), substr=value(of, 0))
+    return make(exp.StrPosition, this=value(of, depth), substr=value(of, 0))
 
 
 def _sign(writer: Writer, family: str, depth: int) -> Node:
-    return exp.Sign(this=writer.value("number", depth - 1))
+    return make(exp.Sign, this=writer.value("number", depth - 1))
 
 
 def _extreme(writer: Writer, family: str, depth: int) -> Node:
     """MIN or MAX of several values."""
     kind = writer.choice((exp.Least, exp.Greatest))
     others = [writer.value(family, 0) for _ in range(1 + writer.chance(0.3))]
-    return kind(this=writer.value(family, depth - 1), expressions=others, ignore_nulls=False)
+    return make(kind, this=writer.value(family, depth - 1), expressions=others, ignore_nulls=False)
 
 
 def _iif(writer: Writer, family: str, depth: int) -> Node:
     values = [writer.value(family, depth - 1) for _ in range(2)]
-    return exp.If(this=writer.condition(depth - 2), true=values[0], false=values[1])
+    return make(exp.If, this=writer.condition(depth - 2), true=values[0], false=values[1])
 
 
 def _likely(writer: Writer, family: str, depth: int) -> Node:
@@ -163,29 +169,29 @@ def _likely(writer: Writer, family: str, depth: int) -> Node:
     name = writer.choice(("LIKELY", "UNLIKELY", "LIKELIHOOD"))
     given = [writer.value(family, depth - 1)]
     if name == "LIKELIHOOD":
-        given.append(exp.Literal(this=writer.choice(("0.0", "0.5", "0.9")), is_string=False))
-    return exp.Anonymous(this=name, expressions=given)
+        given.append(make(exp.Literal, this=writer.choice(("0.0", "0.5", "0.9")), is_string=False))
+    return make(exp.Anonymous, this=name, expressions=given)
 
 
 def _zeroblob(writer: Writer, family: str, depth: int) -> Node:
-    return exp.Anonymous(this="ZEROBLOB", expressions=[number(writer.choice((0, 1, 3)))])
+    return make(exp.Anonymous, this="ZEROBLOB", expressions=[number(writer.choice((0, 1, 3)))])
 
 
 def _bits(writer: Writer, family: str, depth: int) -> Node:
     if writer.chance(0.3):
-        return exp.BitwiseNot(this=writer.operand("number", depth - 1))
+        return make(exp.BitwiseNot, this=writer.operand("number", depth - 1))
     left, right = writer.operand("number", depth - 1), writer.operand("number", 0)
-    return writer.choice(BITS)(this=left, expression=right)
+    return nodes.binary(writer.choice(BITS), left, right)
 
 
 def _plus(writer: Writer, family: str, depth: int) -> Node:
     """The value without a column's affinity and without the use of its indexes."""
-    return exp.Paren(this=closed(writer.value(family, 0)), plus=True)
+    return nodes.plus(closed(writer.value(family, 0)))
 
 
 def _truth(writer: Writer, family: str, depth: int) -> Node:
     """A condition as a value: 1, 0 or NULL."""
-    return exp.Paren(this=writer.condition(depth - 1))
+    return nodes.unary(exp.Paren, writer.condition(depth - 1))
 
 
 PRODUCTIONS = (

@@ -130,6 +130,12 @@ class Table:
     expressions: tuple[Node, ...] = ()
     conditions: tuple[Node, ...] = ()
 
+    @functools.cached_property
+    def families(self) -> dict[str, tuple[Column, ...]]:
+        """The columns of each family; "any" has all."""
+        own = {f: tuple(c for c in self.columns if c.family == f) for f in ("number", "text")}
+        return {**own, "any": self.columns}
+
     def values(self, column: Column) -> Sequence[Plain]:
         """Values that the column mostly holds, without NULL."""
         return self.held.get(column.name, ())

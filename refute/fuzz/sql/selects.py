@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql import nodes
 from refute.fuzz.sql.aggregates import (
     GroupKey,
     aggregate,
@@ -16,12 +16,13 @@ from refute.fuzz.sql.aggregates import (
     group_leaf,
 )
 from refute.fuzz.sql.grammar import Key, Production, Source, Writer, number, row_leaf
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.rows import first_in_order, row_of_columns
 from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.sources import TYPES, alias, from_clause, link
 from refute.fuzz.sql.text import Node
 
-DEPTH = 3  # of expressions in the outermost query
+DEPTH = 2  # of expressions in the outermost query
 MOST_NESTED = 3  # queries inside of each other, the outermost included
 DEEPER = 0.2  # of the places for a subquery in a subquery
 COMPOUNDS: dict[str, tuple[type[exp.SetOperation], bool]] = {
@@ -39,7 +40,7 @@ def select(
 
     grouped: whether it aggregates; by chance where None. star: whether it may show all columns.
     """
-    with _inside(writer):
+    with _Inside(writer):
         tree = _select(writer, families, grouped, star)
         writer.done = writer.sources
         return tree
@@ -54,8 +55,8 @@ def compound(writer: Writer, families: Sequence[str], kinds: Sequence[str]) -> N
     for _ in range(more):
         kind, distinct = COMPOUNDS[writer.choice(kinds)]
         if kind is exp.Intersect and isinstance(tree, exp.Union | exp.Except):
-            tree = exp.Subquery(this=tree)  # INTERSECT binds tighter in other dialects
-        tree = kind(this=tree, expression=select(writer, families), distinct=distinct)
+            tree = make(exp.Subquery, this=tree)  # INTERSECT binds tighter in other dialects
+        tree = make(kind, this=tree, expression=select(writer, families), distinct=distinct)
     return tree
 
 
@@ -72,25 +73,27 @@ def body(writer: Writer, families: Sequence[str], grouped: bool | None = None) -
     return select(writer, families, grouped=grouped)
 
 
-@contextlib.contextmanager
-def _inside(writer: Writer) -> Iterator[None]:
+class _Inside:
     """A query's own scope: what was in scope becomes `outer`; a grouped query shows nothing."""
-    before = writer.sources, writer.outer, writer.leaf, writer.windowed, writer.named_windows
-    outer = writer.sources if writer.leaf is row_leaf else ()
-    writer.sources, writer.outer, writer.leaf = (), (*writer.outer, *outer), row_leaf
-    writer.windowed, writer.named_windows = False, []
-    writer.level += 1
-    try:
-        yield
-    finally:
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def __enter__(self) -> None:
+        writer = self._writer
+        self._sources, self._outer, self._leaf = writer.sources, writer.outer, writer.leaf
+        self._windowed, self._windows = writer.windowed, writer.named_windows
+        if writer.leaf is row_leaf:
+            writer.outer = (*writer.outer, *writer.sources)
+        writer.sources, writer.leaf = (), row_leaf
+        writer.windowed, writer.named_windows = False, []
+        writer.level += 1
+
+    def __exit__(self, *_: object) -> None:
+        writer = self._writer
         writer.level -= 1
-        (
-            writer.sources,
-            writer.outer,
-            writer.leaf,
-            writer.windowed,
-            writer.named_windows,
-        ) = before
+        writer.sources, writer.outer, writer.leaf = self._sources, self._outer, self._leaf
+        writer.windowed, writer.named_windows = self._windowed, self._windows
 
 
 def _select(writer: Writer, families: Sequence[str], grouped: bool | None, star: bool) -> Node:
@@ -98,14 +101,14 @@ def _select(writer: Writer, families: Sequence[str], grouped: bool | None, star:
     if grouped is None:
         grouped = writer.turns_to("aggregate", 0.3)
     if star and not grouped and writer.chance(0.12):
-        tree.set("expressions", [exp.Star()])
+        put(tree, "expressions", [make(exp.Star)])
     else:
         values = _grouped(writer, tree, families) if grouped else _plain(writer, families)
-        tree.set("expressions", [named(value, i) for i, value in enumerate(values)])
+        put(tree, "expressions", [named(value, i) for i, value in enumerate(values)])
         if writer.named_windows:
-            tree.set("windows", writer.named_windows)
+            put(tree, "windows", writer.named_windows)
     if writer.turns_to("distinct", 0.12):
-        tree.set("distinct", exp.Distinct())
+        put(tree, "distinct", make(exp.Distinct))
     return tree
 
 
@@ -127,37 +130,28 @@ def _grouped(writer: Writer, tree: Node, families: Sequence[str]) -> list[Node]:
     keys = group_keys(writer, tree, first, families[0])
     writer.leaf = group_leaf(keys)
     _having(writer, tree, keys)
+    before = writer.aggregated[writer.level]
     values = [writer.value(family, depth_of(writer)) for family in families]
     if first is not None:
         values[0] = first
-    if not keys and not any(map(aggregates, values)):
+    if not keys and writer.aggregated[writer.level] == before:
         values[0] = aggregate(writer, families[0])  # or it would be no grouped query at all
     return values
-
-
-def aggregates(tree: Node) -> bool:
-    """Whether a value aggregates the rows of its own query."""
-    for node in tree.walk(prune=lambda node: isinstance(node, exp.Query)):
-        if isinstance(node, exp.AggFunc) or (
-            isinstance(node, exp.Anonymous) and node.name == "TOTAL"
-        ):
-            return True
-    return False
 
 
 def _rows(writer: Writer) -> Node:
     """FROM and WHERE."""
     first, joins = from_clause(writer, _derived)
-    tree = exp.Select(from_=exp.From(this=first), joins=joins)
+    tree = make(exp.Select, from_=make(exp.From, this=first), joins=joins)
     where = _where(writer)
     if where is not None:
-        tree.set("where", exp.Where(this=where))
+        put(tree, "where", make(exp.Where, this=where))
     return tree
 
 
 def named(value: Node, place: int) -> Node:
     """The value as a result column."""
-    return exp.Alias(this=value, alias=exp.Identifier(this=f"c{place}", quoted=False))
+    return nodes.alias(value, f"c{place}")
 
 
 def depth_of(writer: Writer) -> int:
@@ -166,17 +160,17 @@ def depth_of(writer: Writer) -> int:
 
 
 def _where(writer: Writer) -> Node | None:
-    condition = writer.condition(depth_of(writer)) if writer.chance(0.6) else None
+    condition = writer.condition(depth_of(writer)) if writer.chance(0.55) else None
     if writer.outer and writer.turns_to("correlated", 0.5):
         linked = link(writer, writer.outer, writer.sources)
-        both = exp.And(this=exp.Paren(this=condition), expression=linked)
+        both = make(exp.And, this=make(exp.Paren, this=condition), expression=linked)
         return linked if condition is None else both
     return condition
 
 
 def _having(writer: Writer, tree: Node, keys: Sequence[GroupKey]) -> None:
     if writer.turns_to("having" if keys else "having-alone", 0.3):
-        tree.set("having", exp.Having(this=writer.condition(1)))
+        put(tree, "having", make(exp.Having, this=writer.condition(1)))
 
 
 def _derived(writer: Writer) -> tuple[Node, Source]:
@@ -188,7 +182,7 @@ def _derived(writer: Writer) -> tuple[Node, Source]:
         _cut(writer, inner, len(families))
     source = source_of(writer, inner, families)
     writer.sources = sources
-    return exp.Subquery(this=inner, alias=alias(source.alias)), source
+    return make(exp.Subquery, this=inner, alias=alias(source.alias)), source
 
 
 def derived_source(writer: Writer, families: Sequence[str]) -> tuple[Node, Source]:
@@ -222,13 +216,13 @@ def _cut(writer: Writer, inner: Node, width: int) -> None:
     if not writer.has("order-by"):
         return
     first_in_order(inner, width)
-    inner.set("limit", exp.Limit(expression=number(writer.choice((1, 2, 3)))))
+    put(inner, "limit", make(exp.Limit, expression=number(writer.choice((1, 2, 3)))))
     if writer.chance(0.3):
-        inner.set("offset", exp.Offset(expression=number(1)))
+        put(inner, "offset", make(exp.Offset, expression=number(1)))
 
 
 def _subquery(writer: Writer, family: str) -> Node:
-    return exp.Subquery(this=body(writer, [family]))
+    return make(exp.Subquery, this=body(writer, [family]))
 
 
 def _scalar(writer: Writer, family: str, depth: int) -> Node:
@@ -237,23 +231,23 @@ def _scalar(writer: Writer, family: str, depth: int) -> Node:
     """
     if _too_deep(writer) or not (writer.has("aggregate") or writer.has("order-by")):
         return writer.leaf(writer, family)
-    with _inside(writer):
+    with _Inside(writer):
         tree = _rows(writer)
         if writer.has("aggregate") and not writer.turns_to("order-by", 0.3):
-            tree.set("expressions", [aggregate(writer, family)])
+            put(tree, "expressions", [aggregate(writer, family)])
         else:
             _first(writer, family, tree)
-    return exp.Subquery(this=tree)
+    return make(exp.Subquery, this=tree)
 
 
 def _first(writer: Writer, family: str, tree: Node) -> None:
     """The first row in the order of its only column."""
-    tree.set("expressions", [named(writer.value(family, 1), 0)])
+    put(tree, "expressions", [named(writer.value(family, 1), 0)])
     down = writer.chance(0.5)
-    term = exp.Ordered(this=number(1), desc=down or None, nulls_first=not down)
-    tree.set("order", exp.Order(expressions=[term]))
+    term = make(exp.Ordered, this=number(1), desc=down or None, nulls_first=not down)
+    put(tree, "order", make(exp.Order, expressions=[term]))
     if writer.turns_to("limit", 0.5):
-        tree.set("limit", exp.Limit(expression=number(1)))
+        put(tree, "limit", make(exp.Limit, expression=number(1)))
 
 
 def _exists(writer: Writer, family: str, depth: int) -> Node:
@@ -261,9 +255,9 @@ def _exists(writer: Writer, family: str, depth: int) -> Node:
         return writer.condition(0)
     inner = select(writer, ["number"], grouped=False)
     if writer.turns_to("limit-inside", 0.1):
-        inner.set("limit", exp.Limit(expression=number(writer.choice((0, 1, 1, 2)))))
-    tree = exp.Exists(this=inner)
-    return exp.Not(this=tree) if writer.chance(0.4) else tree
+        put(inner, "limit", make(exp.Limit, expression=number(writer.choice((0, 1, 1, 2)))))
+    tree = make(exp.Exists, this=inner)
+    return make(exp.Not, this=tree) if writer.chance(0.4) else tree
 
 
 def _in_subquery(writer: Writer, family: str, depth: int) -> Node:
@@ -271,8 +265,8 @@ def _in_subquery(writer: Writer, family: str, depth: int) -> Node:
         return writer.condition(0)
     family = writer.family()
     left = writer.operand(family, depth - 1)
-    tree = exp.In(this=left, query=_subquery(writer, family))
-    return exp.Not(this=tree) if writer.chance(0.45) else tree
+    tree = make(exp.In, this=left, query=_subquery(writer, family))
+    return make(exp.Not, this=tree) if writer.chance(0.45) else tree
 
 
 def _row_in_subquery(writer: Writer, family: str, depth: int) -> Node:
@@ -280,14 +274,14 @@ def _row_in_subquery(writer: Writer, family: str, depth: int) -> Node:
     row = None if _too_deep(writer) else row_of_columns(writer)
     if row is None:
         return writer.condition(0)
-    left, families = exp.Tuple(expressions=row[0]), row[1]
+    left, families = make(exp.Tuple, expressions=row[0]), row[1]
     inner = body(writer, families)
     if writer.has("limit-inside") and writer.has("order-by") and writer.chance(0.4):
         first_in_order(inner, len(families))
         kind = writer.choice((exp.EQ, exp.LT, exp.GTE))
-        return kind(this=left, expression=exp.Subquery(this=inner))
-    tree = exp.In(this=left, query=exp.Subquery(this=inner))
-    return exp.Not(this=tree) if writer.chance(0.4) else tree
+        return make(kind, this=left, expression=make(exp.Subquery, this=inner))
+    tree = make(exp.In, this=left, query=make(exp.Subquery, this=inner))
+    return make(exp.Not, this=tree) if writer.chance(0.4) else tree
 
 
 def _too_deep(writer: Writer) -> bool:

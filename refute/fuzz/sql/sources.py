@@ -6,23 +6,27 @@ common name once, because which of two columns they take is nothing that engines
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from refute.fuzz.sql.grammar import Source, Writer, column, columns_in, some_literal
+from refute.fuzz.sql import nodes
+from refute.fuzz.sql.grammar import Grammar, Source, Writer, column, columns_in, some_literal
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.schema import Column, Table
 from refute.fuzz.sql.text import Node
 
 JOINS = {
-    "inner-join": 3.0,
-    "left-join": 3.0,
-    "cross-join": 1.2,
-    "right-join": 0.7,
-    "full-join": 0.6,
-    "using": 0.6,
-    "natural-join": 0.4,
+    "inner-join": 15,
+    "left-join": 15,
+    "cross-join": 6,
+    "right-join": 4,
+    "full-join": 3,
+    "using": 3,
+    "natural-join": 2,
 }
+PLAIN = frozenset({"inner-join", "left-join", "cross-join"})
 SIDES = (("LEFT", "left-join"), ("RIGHT", "right-join"), ("FULL", "full-join"))
 MOST = 3  # items of one FROM
 TYPES = {"truth": "INTEGER", "number": "INTEGER", "text": "TEXT", "any": ""}
@@ -35,11 +39,17 @@ def from_clause(writer: Writer, derived: Derive) -> tuple[Node, list[Node]]:
     first, sources = _first(writer, derived)
     writer.sources = sources
     joins: list[Node] = []
-    kinds = [kind for kind in JOINS if writer.has(kind)]
-    share = 0.15 if writer.level > 1 else 0.7 if writer.grammar.narrow else 0.42
+    kinds = _kinds(writer.grammar)
+    share = 0.15 if writer.level > 1 else 0.7 if writer.grammar.narrow else 0.38
     while kinds and len(writer.sources) < MOST and writer.chance(share):
         joins.append(_joined(writer, kinds, derived))
     return first, joins
+
+
+@functools.lru_cache(maxsize=256)
+def _kinds(grammar: Grammar) -> list[str]:
+    """The joins that are allowed, each as often as its weight says."""
+    return [kind for kind in JOINS if kind in grammar.features for _ in range(JOINS[kind])]
 
 
 def link(writer: Writer, some: Sequence[Source], others: Sequence[Source]) -> Node:
@@ -53,17 +63,17 @@ def link(writer: Writer, some: Sequence[Source], others: Sequence[Source]) -> No
         kind: type[exp.Binary] = exp.EQ
     else:
         kind = writer.choice((exp.LT, exp.NEQ, exp.GTE))
-    return kind(this=column(*writer.choice(found)), expression=column(source, of))
+    return nodes.binary(kind, column(*writer.choice(found)), column(source, of))
 
 
 def name(text: str) -> Node:
     """A name without quotes."""
-    return exp.Identifier(this=text, quoted=False)
+    return nodes.name(text)
 
 
 def alias(text: str) -> Node:
     """Another name of an item of FROM."""
-    return exp.TableAlias(this=name(text))
+    return make(exp.TableAlias, this=name(text))
 
 
 def _first(writer: Writer, derived: Derive) -> tuple[Node, tuple[Source, ...]]:
@@ -78,12 +88,12 @@ def _several(writer: Writer, derived: Derive) -> tuple[Node, tuple[Source, ...]]
     before, writer.beside = writer.sources, writer.sources
     first, source = _table(writer)
     writer.sources = (source,)
-    kinds = [kind for kind in ("inner-join", "left-join", "cross-join") if writer.has(kind)]
+    kinds = [kind for kind in _kinds(writer.grammar) if kind in PLAIN]
     if kinds:
-        first.set("joins", [_joined(writer, kinds, derived, plain=True)])
+        put(first, "joins", [_joined(writer, kinds, derived, plain=True)])
     sources, writer.sources = writer.sources, before
     writer.beside = ()
-    return exp.Subquery(this=first), sources
+    return make(exp.Subquery, this=first), sources
 
 
 def _joined(writer: Writer, kinds: Sequence[str], derived: Derive, *, plain: bool = False) -> Node:
@@ -96,11 +106,11 @@ def _joined(writer: Writer, kinds: Sequence[str], derived: Derive, *, plain: boo
         item, source = _table(writer) if plain else _item(writer, derived)
         more = (source,)
     writer.sources = (*earlier, *more)
-    [kind] = writer.rng.choices(kinds, [JOINS[k] for k in kinds])
+    kind = writer.choice(kinds)
     if kind == "cross-join":
         if writer.chance(0.5):
-            return exp.Join(this=item, kind="CROSS")
-        return exp.Join(this=item, kind="CROSS", comma=True)
+            return make(exp.Join, this=item, kind="CROSS")
+        return make(exp.Join, this=item, kind="CROSS", comma=True)
     if kind in ("using", "natural-join"):
         made = _by_names(writer, kind, item, earlier, more)
         if made is not None:
@@ -114,14 +124,17 @@ def _by_condition(
 ) -> Node:
     on = link(writer, earlier, more) if writer.chance(0.8) else writer.condition(1)
     if writer.chance(0.15):
-        on = exp.And(this=exp.Paren(this=on), expression=exp.Paren(this=writer.condition(0)))
+        both = (nodes.unary(exp.Paren, part) for part in (on, writer.condition(0)))
+        on = nodes.binary(exp.And, *both)
     alone = writer.turns_to("join-alone", 0.04) or None
     if alone:
-        on = exp.Boolean(this=True)  # for other dialects, which need one; SQLite's is not written
+        on = make(
+            exp.Boolean, this=True
+        )  # for other dialects, which need one; SQLite's is not written
     side = {"left-join": "LEFT", "right-join": "RIGHT", "full-join": "FULL"}.get(kind)
     if side is None:
-        return exp.Join(this=item, kind="INNER", on=on, alone=alone)
-    return exp.Join(this=item, side=side, on=on, alone=alone)
+        return make(exp.Join, this=item, kind="INNER", on=on, alone=alone)
+    return make(exp.Join, this=item, side=side, on=on, alone=alone)
 
 
 def _by_names(
@@ -136,18 +149,18 @@ def _by_names(
     sides = [None, *(side for side, feature in SIDES if writer.has(feature))]
     side = writer.choice(sides)
     if kind == "natural-join":
-        return exp.Join(this=item, method="NATURAL", side=side)
+        return make(exp.Join, this=item, method="NATURAL", side=side)
     if not common:
         return None
     chosen = common if writer.chance(0.5) else [writer.choice(common)]
-    return exp.Join(this=item, side=side, using=[name(word) for word in chosen])
+    return make(exp.Join, this=item, side=side, using=[name(word) for word in chosen])
 
 
 def _item(writer: Writer, derived: Derive) -> tuple[Node, Source]:
     """A table, a list of values, or a subquery, under a name of its own."""
     share = writer.random()
     if share < 0.25:
-        if writer.level <= 2 and writer.turns_to("derived-table", 0.4 / writer.level):
+        if writer.level <= 2 and writer.turns_to("derived-table", 0.28 / writer.level):
             return derived(writer)
         if writer.level == 1 and writer.turns_to("values", 0.15):
             return _values(writer)
@@ -161,13 +174,15 @@ def _table(writer: Writer) -> tuple[Node, Source]:
         return _under(writer, of.alias, of)
     table = writer.choice(writer.schema.tables)
     node, source = _under(writer, table.name, _source(table))
-    if source.rowid and writer.turns_to("not-indexed", 0.03):
-        node.set("indexed", False)
+    if table.kind == "table" and writer.turns_to("not-indexed", 0.03):
+        put(node, "indexed", False)
+    elif table.indexes and writer.turns_to("indexed-by", 0.04):
+        put(node, "indexed", make(exp.Table, this=name(writer.choice(table.indexes))))
     return node, source
 
 
 def _source(table: Table) -> Source:
-    return Source(table.name, table.columns, table, rowid=True)
+    return Source(table.name, table.columns, table, rowid=table.rowid)
 
 
 def _under(writer: Writer, of: str, source: Source) -> tuple[Node, Source]:
@@ -176,15 +191,15 @@ def _under(writer: Writer, of: str, source: Source) -> tuple[Node, Source]:
         if other.alias == of:
             word = writer.alias()
             known = Source(word, source.columns, source.table, source.origins, source.rowid)
-            return exp.Table(this=name(of), alias=alias(word)), known
-    return exp.Table(this=name(of)), source
+            return make(exp.Table, this=name(of), alias=alias(word)), known
+    return make(exp.Table, this=name(of)), source
 
 
 def _values(writer: Writer) -> tuple[Node, Source]:
     """VALUES, whose columns SQLite calls column1, column2."""
     families = [writer.family() for _ in range(1 + writer.chance(0.5))]
     rows = [
-        exp.Tuple(expressions=[some_literal(writer, family) for family in families])
+        make(exp.Tuple, expressions=[some_literal(writer, family) for family in families])
         for _ in range(1 + int(writer.random() * 3))
     ]
     word = writer.alias()
@@ -192,4 +207,4 @@ def _values(writer: Writer) -> tuple[Node, Source]:
         Column(f"column{i + 1}", "" if writer.mixed else TYPES[family])
         for i, family in enumerate(families)
     )
-    return exp.Values(expressions=rows, alias=alias(word)), Source(word, columns)
+    return make(exp.Values, expressions=rows, alias=alias(word)), Source(word, columns)

@@ -8,14 +8,13 @@ Sums are of integer columns only: a float that has left a sliding frame leaves i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlglot import exp
 
 from refute.fuzz.sql.grammar import Key, Production, Writer, column, number, row_leaf, some_literal
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node
 
-RANKS: tuple[Callable[[], Node], ...] = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
+RANKS: tuple[type[Node], ...] = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
 LONGEST = 6  # columns in an ORDER BY of all
 EXCLUDED = ("NO OTHERS", "CURRENT ROW", "GROUP", "TIES")
 
@@ -41,8 +40,8 @@ def _of_order(writer: Writer, family: str) -> tuple[Node, bool]:
     """A function that depends on the order of single rows, and whether a frame matters to it."""
     if family == "number" and writer.chance(0.5):
         if writer.chance(0.3):
-            return exp.Ntile(this=number(writer.choice((1, 2, 3)))), False
-        return exp.RowNumber(), False
+            return make(exp.Ntile, this=number(writer.choice((1, 2, 3)))), False
+        return make(exp.RowNumber), False
     value = _column(writer, family)
     share = writer.random()
     if share < 0.4:
@@ -51,31 +50,31 @@ def _of_order(writer: Writer, family: str) -> tuple[Node, bool]:
         default = (
             some_literal(writer, family) if offset is not None and writer.chance(0.5) else None
         )
-        return kind(this=value, offset=offset, default=default), False
+        return make(kind, this=value, offset=offset, default=default), False
     if share < 0.8:
         return (exp.FirstValue if share < 0.6 else exp.LastValue)(this=value), True
-    return exp.NthValue(this=value, offset=number(writer.choice((1, 2, 3)))), True
+    return make(exp.NthValue, this=value, offset=number(writer.choice((1, 2, 3)))), True
 
 
 def _of_peers(writer: Writer, family: str) -> tuple[Node, bool]:
     """A function for which equal rows are one."""
     if family == "number" and writer.chance(0.4):
-        return writer.choice(RANKS)(), False
+        return make(writer.choice(RANKS)), False
     whole = [(s, c) for s, c in writer.columns("number") if c.type.startswith("INT")]
     if family == "number" and whole and writer.chance(0.5):
         kind = writer.choice((exp.Sum, exp.Avg))
-        return _filtered(writer, kind(this=column(*writer.choice(whole)))), True
+        return _filtered(writer, make(kind, this=column(*writer.choice(whole)))), True
     if family in ("number", "any") and writer.chance(0.4):
         if writer.chance(0.5):
-            return _filtered(writer, exp.Count(this=exp.Star(), big_int=True)), True
-        return _filtered(writer, exp.Count(this=_column(writer, "any"))), True
+            return _filtered(writer, make(exp.Count, this=make(exp.Star), big_int=True)), True
+        return _filtered(writer, make(exp.Count, this=_column(writer, "any"))), True
     kind = writer.choice((exp.Min, exp.Max))
-    return _filtered(writer, kind(this=_column(writer, family))), True
+    return _filtered(writer, make(kind, this=_column(writer, family))), True
 
 
 def _filtered(writer: Writer, call: Node) -> Node:
     if writer.turns_to("filter", 0.1):
-        return exp.Filter(this=call, expression=exp.Where(this=writer.condition(0)))
+        return make(exp.Filter, this=call, expression=make(exp.Where, this=writer.condition(0)))
     return call
 
 
@@ -88,12 +87,12 @@ def _over(writer: Writer, call: Node, *, framed: bool, all_columns: bool) -> Nod
     """The call with its window, which at times has a name."""
     parts = _parts(writer, framed=framed, all_columns=all_columns)
     if writer.turns_to("named-window", 0.15):
-        word = exp.Identifier(this=writer.alias(), quoted=False)
-        writer.named_windows.append(exp.Window(this=word, **parts))
+        word = make(exp.Identifier, this=writer.alias(), quoted=False)
+        writer.named_windows.append(make(exp.Window, this=word, **parts))
         return exp.Window(
-            this=call, alias=exp.Identifier(this=word.name, quoted=False), over="OVER"
+            this=call, alias=make(exp.Identifier, this=word.name, quoted=False), over="OVER"
         )
-    return exp.Window(this=call, over="OVER", **parts)
+    return make(exp.Window, this=call, over="OVER", **parts)
 
 
 def _parts(writer: Writer, *, framed: bool, all_columns: bool) -> dict[str, object]:
@@ -108,7 +107,7 @@ def _parts(writer: Writer, *, framed: bool, all_columns: bool) -> dict[str, obje
     elif writer.chance(0.75):
         order = writer.rng.sample(found, min(len(found), writer.choice((1, 1, 2))))
     if order:
-        parts["order"] = exp.Order(expressions=[_ordered(writer, key) for key in order])
+        parts["order"] = make(exp.Order, expressions=[_ordered(writer, key) for key in order])
     if framed and writer.turns_to("window-frame", 0.5):
         parts["spec"] = _frame(writer, order, rows=all_columns)
     return parts
@@ -118,7 +117,7 @@ def _ordered(writer: Writer, key: Key) -> Node:
     desc = writer.chance(0.35)
     changed = writer.turns_to("nulls-order", 0.08)
     first = desc if changed else not desc
-    return exp.Ordered(this=column(*key), desc=desc or None, nulls_first=first)
+    return make(exp.Ordered, this=column(*key), desc=desc or None, nulls_first=first)
 
 
 def _frame(writer: Writer, order: list[Key], *, rows: bool) -> Node:
@@ -130,9 +129,11 @@ def _frame(writer: Writer, order: list[Key], *, rows: bool) -> Node:
     offsets = kind != "RANGE" or numeric
     start, start_side, place = _bound(writer, offsets, 0)
     end, end_side, _ = _bound(writer, offsets, place)
-    spec = exp.WindowSpec(kind=kind, start=start, start_side=start_side, end=end, end_side=end_side)
+    spec = make(
+        exp.WindowSpec, kind=kind, start=start, start_side=start_side, end=end, end_side=end_side
+    )
     if writer.turns_to("window-exclude", 0.25):
-        spec.set("exclude", exp.Var(this=writer.choice(EXCLUDED)))
+        put(spec, "exclude", make(exp.Var, this=writer.choice(EXCLUDED)))
     return spec
 
 
