@@ -27,7 +27,11 @@ _OPTIMIZERS = (
     *("common_subexpressions", "common_aggregate", "column_lifetime", "top_n", "reorder_filter"),
     *("compressed_materialization", "duplicate_groups", "build_side_probe_side"),
     *("join_filter_pushdown", "limit_pushdown", "materialized_cte", "empty_result_pullup"),
-    *("cte_filter_pusher", "sum_rewriter", "late_materialization", "cte_inlining"),
+    *("cte_filter_pusher", "late_materialization", "cte_inlining", "row_group_pruner"),
+    *("top_n_window_elimination", "common_subplan", "join_elimination", "window_self_join"),
+    *("projection_pullup", "outer_join_simplification", "window_rewriter", "grouping_sets"),
+    *("partial_aggregate_pushdown", "distinct_aggregate_rewrite", "aggregate_reuse"),
+    *("redundant_order_keys", "self_join_aggregate", "aggregate_function_rewriter"),
 )
 _DUCKDB = {
     "threads": ("4", "1"),
@@ -97,7 +101,7 @@ def _duckdb(rng: random.Random) -> Setting:
     if form < 0.35:
         return Setting(("PRAGMA enable_verification",), ("PRAGMA disable_verification",))
     if form < 0.7:
-        names = ",".join(rng.sample(_OPTIMIZERS, rng.randint(1, 4)))
+        names = ",".join(rng.sample(_OPTIMIZERS, rng.randint(1, 3)))
         return Setting((f"SET disabled_optimizers = '{names}'",), ("RESET disabled_optimizers",))
     return _set(rng, _DUCKDB, "SET {} = {}")
 
