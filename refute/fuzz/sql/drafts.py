@@ -32,9 +32,10 @@ SCALAR = frozenset(  # features of expressions that may stand in a definition
 class Draft:
     """A table that is being made.
 
-    keys: the columns of each UNIQUE and PRIMARY KEY. guarded: columns that a unique index looks
-    at. settled: whether its rows are numbered the same in every engine. rows: those that are meant
-    to be accepted.
+    keys: the columns of each UNIQUE and PRIMARY KEY. folded: those of them that have a collation of
+    their own. guarded: columns that a unique index looks at. picky: whether a CHECK may refuse
+    rows. settled: whether its rows are numbered the same in every engine. rows: those that are
+    meant to be accepted.
     """
 
     name: str
@@ -45,8 +46,9 @@ class Draft:
     kind: str = "table"
     without_rowid: bool = False
     strict: bool = False
-    picky: bool = False  # whether a CHECK may refuse rows
+    picky: bool = False
     settled: bool = True
+    folded: set[tuple[str, ...]] = dataclasses.field(default_factory=set)
     guarded: set[str] = dataclasses.field(default_factory=set)
     rows: list[Row] = dataclasses.field(default_factory=list)
     indexes: list[str] = dataclasses.field(default_factory=list)

@@ -58,7 +58,7 @@ def _distinct(draft: Draft, names: tuple[str, ...]) -> bool:
     """Whether a unique index takes the rows that the table has or gets."""
     if any(column.computed is not None for column in draft.columns if column.name in names):
         return False
-    found = [identity(row, names) for row in draft.rows]
+    found = [identity(draft, row, names, folds=True) for row in draft.rows]
     keys = [key for key in found if key is not None]
     return len(keys) == len(set(keys))
 
@@ -69,7 +69,7 @@ def _term(drafting: Drafting, draft: Draft, column: Column, *, whole: bool) -> N
     this = _expression(drafting, draft, column) if whole and rng.random() < 0.75 else None
     if this is None:
         this = column_of(column)
-        if "collate" in drafting.shape.features and drafting.has("index-collate", 0.2):
+        if "collate" in drafting.shape.features and drafting.has("index-collate", 0.25):
             words = ("NOCASE", "NOCASE", "BINARY", "RTRIM")
             word = rng.choice(words if "rtrim" in drafting.shape.features else words[:3])
             this = exp.Collate(this=this, expression=exp.Var(this=word))
@@ -83,7 +83,8 @@ def _expression(drafting: Drafting, draft: Draft, column: Column) -> Node:
     if drawn < 0.2:
         return exp.Literal(this=rng.choice(CONSTANTS), is_string=False)
     if drawn < 0.4 and "cast" in features:
-        return exp.Cast(this=this, to=type_of(rng.choice(CASTS)))
+        kinds = CASTS if "blob" in drafting.shape.features else CASTS[:-1]
+        return exp.Cast(this=this, to=type_of(rng.choice(kinds)))
     if drawn < 0.55:
         return exp.Add(this=this, expression=literal(1))
     if drawn < 0.6:

@@ -98,6 +98,8 @@ def _about(writer: Writer, source: Source, value: Node) -> Node:
     column = value.find(exp.Column)
     known = [c for c in source.columns if column is not None and c.name == column.name]
     other = stored_literal(writer, source, known[0]) if known else some_literal(writer, "any")
+    if share > 0.9:
+        return exp.Or(this=closed(value), expression=closed(writer.condition(0)))
     if share < 0.45 and writer.has("is"):
         kind = exp.NullSafeNEQ if writer.chance(0.7) else exp.NullSafeEQ
         return kind(this=closed(value), expression=other)

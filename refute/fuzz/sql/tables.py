@@ -43,6 +43,7 @@ NULLS_IN_KEYS = 0.06  # which SQLite takes in a PRIMARY KEY that is not the numb
 EDGES = 0.12  # of the other values
 THEMED = {"TEXT": 0.35, "INTEGER": 0.05}  # of the columns of that type
 TOGETHER = 0.5  # of the rows that are refused, in one INSERT with a row that would be accepted
+NEAR = 0.2  # of the values: a text that only some collations take as equal to one before
 TINY = 0.6  # of the databases
 NAMES = "abcdef"
 TYPES = ("INTEGER", "INTEGER", "INTEGER", "TEXT", "TEXT", "REAL")
@@ -72,7 +73,8 @@ def make_tables(drafting: Drafting, most: int) -> None:
         drafting.statements.append(draft.definition())
         full = min(3, shape.rows) if tiny else shape.rows
         many = 0 if rng.random() < 0.08 else rng.randint(min(1, full), full)
-        draft.rows.extend(_rows(drafting, draft, many))
+        for row in _rows(drafting, draft, many):
+            draft.rows.append(row)  # where the next value looks
 
 
 def _table(drafting: Drafting, called: str, width: int) -> Draft:
@@ -81,9 +83,10 @@ def _table(drafting: Drafting, called: str, width: int) -> Draft:
     draft.strict = drafting.has("strict", 0.04)
     draft.columns = [_column(drafting, NAMES[i], strict=draft.strict) for i in range(width)]
     _key(drafting, draft)
-    draft.without_rowid = bool(draft.keys and not draft.strict) and drafting.has(
-        "without-rowid", 0.3
-    )
+    keyed = bool(draft.keys and not draft.strict)
+    if keyed and len(draft.keys[0]) > 1:
+        keyed = "not-null" in drafting.shape.features
+    draft.without_rowid = keyed and drafting.has("without-rowid", 0.4)
     if draft.without_rowid:
         draft.columns = [
             dataclasses.replace(c, not_null=c.not_null or c.name in draft.keys[0])
@@ -138,7 +141,7 @@ def _column(drafting: Drafting, called: str, *, strict: bool) -> Column:
 
 def _key(drafting: Drafting, draft: Draft) -> None:
     """Gives the table a primary key: its first column, or several."""
-    if not drafting.has("primary-key", 0.25):
+    if not drafting.has("primary-key", 0.3):
         return
     columns = draft.columns
     if len(columns) > 1 and drafting.has("composite-key", 0.25):
@@ -161,6 +164,7 @@ def _parts(drafting: Drafting, draft: Draft, place: int) -> list[Node]:
     for called in draft.keys[place]:
         part: Node = name(called)
         if "collate" in drafting.shape.features and drafting.has("index-collate", 0.15):
+            draft.folded.add(draft.keys[place])
             part = exp.Collate(this=exp.Column(this=part), expression=exp.Var(this="NOCASE"))
         if drafting.rng.random() < 0.15:
             part = exp.Ordered(this=part, desc=True, nulls_first=False)
@@ -218,8 +222,10 @@ def _computed(drafting: Drafting, draft: Draft) -> None:
         tree = bare(writer.value(rng.choice(("number", "text", "any", "truth")), 1))
     kind = rng.choice(("", "REAL", "TEXT", "INTEGER", "NUMERIC"))
     unlike = {"": "untyped", "NUMERIC": "numeric"}.get(kind)
-    if unlike and (draft.strict or unlike not in drafting.shape.features):
-        kind = "ANY" if draft.strict else "INTEGER"
+    if unlike and unlike not in drafting.shape.features:
+        kind = "INTEGER"
+    if draft.strict:
+        kind = "ANY"
     collated = kind in ("", "TEXT") and drafting.has("column-collate", 0.2)
     draft.columns.append(
         Column(
@@ -233,10 +239,10 @@ def _computed(drafting: Drafting, draft: Draft) -> None:
 
 
 def _rows(drafting: Drafting, draft: Draft, count: int) -> Iterator[Row]:
-    taken: list[set[tuple[object, ...]]] = [set() for _ in draft.keys]
+    taken: list[set[object]] = [set() for _ in draft.keys]
     for _ in range(count):
         row = {c.name: value_for(drafting, draft, c) for c in draft.plain()}
-        found = [identity(row, key) for key in draft.keys]
+        found = [identity(draft, row, key, folds=key in draft.folded) for key in draft.keys]
         if any(k is not None and k in t for k, t in zip(found, taken, strict=True)):
             continue
         for known, key in zip(taken, found, strict=True):
@@ -253,6 +259,10 @@ def value_for(drafting: Drafting, draft: Draft, column: Column) -> Plain:
     if not filled and rng.random() < (NULLS_IN_KEYS if primary else NULLS):
         return None
     pool = affinity(column.type)
+    if pool in ("TEXT", "") and draft.rows and rng.random() < NEAR:
+        known = rng.choice(draft.rows).get(column.name)
+        if type(known) is str:
+            return known.swapcase() if rng.random() < 0.8 else f"{known} "
     if is_rowid(draft, column):
         return rng.choice(POOLS["INTEGER"][1] if rng.random() < EDGES else INTEGERS)
     if draft.strict:
@@ -284,23 +294,33 @@ def _value(rng: random.Random, shape: Shape, column: Column, pool: str) -> Plain
     return rng.choice(edges if rng.random() < EDGES else usual)
 
 
-def identity(row: Row, key: Sequence[str]) -> tuple[object, ...] | None:
-    """Equal for rows that a key may take as equal; None where it takes none as such, for a NULL.
+def identity(draft: Draft, row: Row, key: Sequence[str], *, folds: bool) -> object:
+    """Equal for rows that a key takes as equal; None where it takes none as such, for a NULL.
 
-    Coarser than SQLite's own comparison, so that rows meant to be accepted are.
+    folds: whether the key has a collation of its own; then texts are equal under any collation.
     """
-    values = [row.get(called) for called in key]
-    return None if None in values else tuple(map(_identity, values))
+    columns = [column for called in key for column in draft.columns if column.name == called]
+    values = [row.get(column.name) for column in columns]
+    if None in values:
+        return None
+    return tuple(_kept(c, v, folds=folds) for c, v in zip(columns, values, strict=True))
 
 
-def _identity(value: Plain) -> object:
-    if type(value) is bytes:
-        return value
-    text = str(value).strip().lower()
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _kept(column: Column, value: Plain, *, folds: bool) -> object:
+    """What a column makes of a value, and its collation of that."""
+    pool = affinity(column.type)
+    if type(value) is str and pool in ("INTEGER", "REAL", "NUMERIC"):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    if type(value) in (int, float):
+        if pool != "TEXT":
+            return value
+        value = str(value)
+    if type(value) is str and (folds or column.collation):
+        return value.rstrip(" ").lower()
+    return value
 
 
 def fill(drafting: Drafting, draft: Draft) -> None:

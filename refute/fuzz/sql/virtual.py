@@ -15,9 +15,9 @@ BOUNDS = (0, 1, -1, 2, 0.5, 5, 10)
 
 def add_virtual(drafting: Drafting) -> None:
     """Adds a virtual table with its rows, where the shape has one."""
-    if drafting.has("fts5", 0.02):
+    if drafting.has("fts5", 0.03):
         _text(drafting)
-    elif drafting.has("rtree", 0.02):
+    elif drafting.has("rtree", 0.03):
         _tree(drafting)
 
 
