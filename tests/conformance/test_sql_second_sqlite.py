@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from refute.oracles.sql.partial.pqs import PQS
+from refute.oracles.sql.partial.question import Case, Judged, Question
+from refute.oracles.sql.partial.written import tree_of
 from refute.verifiers.sql.fuzz_second import SecondSQLite
 
 SETUP = ["CREATE TABLE t (a UNIQUE)", "INSERT INTO t VALUES (1), (2)"]
@@ -50,6 +53,24 @@ def test_a_query_without_end_gets_no_opinion(second: SecondSQLite) -> None:
     query = "WITH RECURSIVE a(b) AS (SELECT 1 UNION ALL SELECT b + 1 FROM a) SELECT * FROM a"
     assert second.opinion([], query + " LIMIT 99999999").says == "missing"
     assert second.opinion(SETUP, "SELECT a FROM t").says == "agrees"
+
+
+def test_a_row_that_only_the_engine_misses_is_its_own_defect(second: SecondSQLite) -> None:
+    case = Case((SETUP[0], SETUP[1]), tree_of("SELECT a FROM t WHERE a > 1"), seed=3)
+    *_, question = PQS().questions(case)
+    asked = [str(statement) for statement in question.statements]
+    assert second.judged(PQS(), case, asked).says == "agrees"
+    assert second.judged(PQS(), case, ["SELECT 1"]).says == "missing"
+
+
+def test_a_row_that_both_miss_may_be_the_release(second: SecondSQLite) -> None:
+    class Demanding(PQS):
+        def questions(self, case: Case) -> Iterator[Question]:
+            broken = Judged("broken", "it always is")
+            yield Question("pqs", ("SELECT 1",), lambda answers: broken)
+
+    opinion = second.judged(Demanding(), Case((), tree_of("SELECT 1")), ["SELECT 1"])
+    assert (opinion.says, opinion.engine) == ("differs", True)
 
 
 def test_where_it_is_not_installed_that_is_said() -> None:

@@ -13,14 +13,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from refute.oracles.sql.partial.question import Case
+from refute.oracles.sql.partial.written import tree_of
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_names import SQLITE
 from refute.verifiers.sql.fuzz_asking import Desk
 from refute.verifiers.sql.fuzz_failure import Failure
+from refute.verifiers.sql.fuzz_oracles import made
 from refute.verifiers.sql.fuzz_plan import Finding
 from refute.verifiers.sql.fuzz_reduce import Reducer
-from refute.verifiers.sql.fuzz_second import SecondSQLite
+from refute.verifiers.sql.fuzz_second import Opinion, SecondSQLite
 
+PIVOTED = "pqs"  # whose expected row the embedded SQLite computes
 RUNS = 2  # in fresh processes
 MORE_RUNS = 4  # where these differ
 STATEMENTS = {SQLITE: 60_000}  # that a reduction may ask: one costs some 30 µs in process
@@ -108,8 +112,8 @@ class Looking:
             if last is None or not all(seen):
                 continue
             said = f"{RUNS} of {RUNS} fresh processes"
-            if failure.oracle == SQLITE:
-                opinion = self._second.opinion(last.setup, last.query)
+            opinion = self._opinion(last)
+            if opinion is not None:
                 if opinion.says == "differs":
                     return Looked(None, opinion.text)
                 said = f"{said}; {opinion.text}"
@@ -117,6 +121,16 @@ class Looking:
                 said = f"{said}; after other statements only, which are part of the setup"
             return Looked(self._finding(failure, last, said))
         return Looked(None, "it broke in the same process only")
+
+    def _opinion(self, failure: Failure) -> Opinion | None:
+        """What a second SQLite says where the embedded one speaks against the engine."""
+        if failure.oracle == SQLITE:
+            return self._second.opinion(failure.setup, failure.query)
+        if failure.oracle == PIVOTED and self._desk.dialect == SQLITE:
+            query = tree_of(failure.query)
+            case = Case(failure.setup, query, failure.seed, SQLITE)
+            return self._second.judged(made(PIVOTED), case, failure.asked)
+        return None
 
     def _finding(self, first: Failure, last: Failure, confirmed: str) -> Finding:
         return Finding(

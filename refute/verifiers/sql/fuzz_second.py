@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from refute.oracles.sql.compare import STEPS, compare
+from refute.oracles.sql.partial.question import Case, Oracle
+from refute.oracles.sql.partial.written import text_of
 from refute.oracles.sql.sqlite import VERSION, SQLite
 from refute.oracles.sql.windows import exact
 from refute.sandbox import Limits, open_worker
@@ -69,6 +71,26 @@ class SecondSQLite:
         engine = left is not None and _alike(left, other[-1])
         too = "and answers as the engine" if engine else "so releases of SQLite differ"
         return Opinion("differs", f"{self._name()} differs from {VERSION}, {too}", engine)
+
+    def judged(self, oracle: Oracle, case: Case, asked: Sequence[str]) -> Opinion:
+        """What it says of a question of an oracle whose judge knows SQLite's answer.
+
+        asked: the statements that the engine was asked. It "agrees" where it answers them as the
+        oracle wants it, and "differs" where it breaks the question as the engine did.
+        """
+        if not self.installed:
+            return Opinion("missing", f"no second SQLite to ask (pip install {PACKAGE})")
+        for question in oracle.questions(case):
+            statements = [s if isinstance(s, str) else text_of(s) for s in question.statements]
+            if statements != list(asked):
+                continue
+            answers = self._answers([*case.setup, *statements])
+            status = question.judge(answers[len(case.setup) :]).status if answers else "open"
+            if status == "held":
+                return Opinion("agrees", f"{self._name()} agrees")
+            if status == "broken":
+                return Opinion("differs", f"{self._name()} answers as the engine", engine=True)
+        return Opinion("missing", f"{self._name()} says nothing about it")
 
     def close(self) -> None:
         """End its worker."""
