@@ -85,14 +85,13 @@ class Desk:
         an oracle it is one of the failures. fresh: in a new process. Raises EngineLost.
         """
         trees = [tree_of(s) if isinstance(s, str) else s for s in statements]
-        odd = self._begun(trees, fresh=fresh)
-        if odd:
-            kept = [tree for place, tree in enumerate(trees) if place not in odd]
-            silent, self.counts, broken = self.counts, Counts(), self.failures
-            self.failures = []
-            if self._begun(kept, fresh=False):  # it depends on what was left out
-                self.setup = ()
-            self.counts, self.failures = silent, broken
+        counts = self.counts
+        try:
+            while odd := self._begun(trees, fresh=fresh):
+                trees = [tree for place, tree in enumerate(trees) if place not in odd]
+                self.counts = Counts()  # what is asked again was counted before
+        finally:
+            self.counts = counts
 
     def ask(self, cases: Sequence[tuple[int, Case]]) -> list[tuple[Case, Question]]:
         """All questions about the cases that leave the database as it is; `failures` grow.
@@ -130,7 +129,7 @@ class Desk:
     ) -> Sequence[Failure]:
         """What breaks when one oracle asks about a query on a new database. Raises EngineLost."""
         oracle, tree = self.oracles[name], tree_of(query)
-        self.failures = []
+        self.failures, self.losses = [], 0
         if writes(tree) and hasattr(oracle, "setup_judged"):
             self.begin([*setup, query], fresh=fresh)
             return [failure for failure in self.failures if failure.query == query]
@@ -159,21 +158,25 @@ class Desk:
         self.setup, self.asked_setup = (), ()
         if self.log is not None:
             self.log = []
-        written, odd = [], set()
+        written = []
         for place, tree in enumerate(trees):
             text = self._writing.statement(tree)
             if isinstance(text, Refused):
                 self.counts.rejected[f"{UNWRITTEN}{text.construct}"] += 1
             else:
                 written.append((place, text_of(tree), text))
+        self.setup = tuple(plain for _, plain, _ in written)
         answers: list[Answer] = []
-        try:
-            answers += self.engine.answers([text for _, _, text in written]) if written else ()
-        finally:
-            self.counts.statements += len(answers)
-            self.asked_setup = tuple(text for _, _, text in written[: len(answers)])
-            self.setup = tuple(plain for _, plain, _ in written)
-            odd = self._taken_by_one(written, answers)
+        for answer in self.engine.answers([text for _, _, text in written]) if written else ():
+            answers.append(answer)
+            if answer[0] == "lost":
+                self.losses += 1
+                break
+        self.counts.statements += len(answers)
+        self.asked_setup = tuple(text for _, _, text in written[: len(answers)])
+        odd = self._taken_by_one(written, answers)
+        if self.losses >= MOST_LOST:
+            raise EngineLost(f"{OFTEN} {MOST_LOST} times in one program")
         return odd
 
     def _taken_by_one(

@@ -33,7 +33,7 @@ from refute.verifiers.sql.fuzz_seeds import SeedScript
 from refute.verifiers.sql.fuzz_writing import dialect_of
 
 CHUNK = 20  # queries that are asked together
-MEASURED = 8  # one of so many queries is measured
+MEASURED = 16  # one of so many queries is measured
 EVERY = 2  # one of so many programs is on the database of a script, where some are given
 CHANGING = 3  # questions of one oracle in a program that need a new database each
 
@@ -124,7 +124,7 @@ class Bench:
         done.counts.cpu_s += float(getattr(desk.engine, "cpu_s", 0.0)) - cpu
         if done.lost:
             self.close()
-        done.gone = bool(done.lost) and not done.counts.compared
+        done.gone = bool(done.lost) and not done.counts.held
         return done
 
     def _program(
@@ -153,8 +153,8 @@ class Bench:
         queries = made.queries[: None if last is None else last + 1]
         for start in range(0, len(queries), CHUNK):
             chunk = queries[start : start + CHUNK]
-            changing += desk.ask(self._cases(desk, unit, chunk, start))
             desk.counts.queries += len(chunk)
+            changing += desk.ask(self._cases(desk, unit, chunk, start))
         if last is None:
             self._change(desk, changing)
 
@@ -171,8 +171,8 @@ class Bench:
                 seed = seed_of(self.plan.seed, 0, place)
                 cases.append((place, Case(desk.setup, tree_of(query), seed, desk.dialect)))
                 place += 1
-            changing += desk.ask(cases)
             desk.counts.queries += len(cases)
+            changing += desk.ask(cases)
             self._change(desk, changing)
 
     def _made(self, unit: Unit) -> Program:
