@@ -91,7 +91,7 @@ def test_an_engine_that_is_gone_ends_the_run(tmp_path: Path) -> None:
 
 def test_an_engine_that_wavers_is_not_told_as_wrong_for_certain(tmp_path: Path) -> None:
     code = 'sql = sql.replace("IN (7", "IN (8") if time.time_ns() // 1000 % 2 else sql'
-    seeds = script("CREATE TABLE t (a)", "INSERT INTO t VALUES (7), (8)", "SELECT a IN (7) FROM t")
+    seeds = script("CREATE TABLE t (a)", "INSERT INTO t VALUES (7)", "SELECT a IN (7) FROM t")
     for _ in range(12):
         run = run_on(tmp_path, code, programs=0, seeds=seeds)
         for found in run.findings:
