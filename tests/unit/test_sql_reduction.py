@@ -11,7 +11,7 @@ from refute.fuzz.sql.grammar import Grammar
 from refute.fuzz.sql.program import database
 from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.reduction import simpler, size
-from refute.fuzz.sql.reduction_flat import flattened
+from refute.fuzz.sql.reduction_flat import flattened, uncommon
 from refute.fuzz.sql.reduction_statements import plainer
 from refute.fuzz.sql.schema import Shape
 from refute.fuzz.sql.text import read, write
@@ -137,3 +137,22 @@ def test_a_subquery_in_from_becomes_part_of_the_query(query: str, flat: str) -> 
 def test_a_subquery_that_makes_other_rows_stays(inner: str) -> None:
     tree = read(f"SELECT x.c FROM ({inner}) AS x")
     assert tree is not None and list(flattened(tree)) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        (
+            "WITH x(a, b) AS (SELECT 1, 2), y AS (SELECT 3) SELECT z.a FROM x AS z",
+            [
+                "WITH y AS (SELECT 3) SELECT z.a FROM (SELECT 1 AS a, 2 AS b) AS z",
+                "WITH x(a, b) AS (SELECT 1, 2) SELECT z.a FROM x AS z",
+            ],
+        ),
+        ("WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n FROM x) SELECT n FROM x", []),
+    ],
+)
+def test_a_table_of_with_goes_or_becomes_a_subquery(query: str, texts: list[str]) -> None:
+    tree = read(query)
+    assert tree is not None
+    assert [" ".join(text.split()) for text in uncommon(tree)] == texts

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
-from refute.fuzz.sql.reduction_flat import flattened
+from refute.fuzz.sql.reduction_flat import flattened, uncommon
 from refute.fuzz.sql.reduction_setup import simpler_setups
 from refute.fuzz.sql.text import Node, read, write
 from refute.plain import Plain
 
 Edit = Callable[[Node], None]
 
-CLAUSES = ("limit", "offset", "order", "having", "where", "group", "distinct", "joins")
+CLAUSES = ("with_", "limit", "offset", "order", "having", "where", "group", "distinct", "joins")
 SIMPLEST = ("0", "1", "NULL", "''", "'a'", "'A'", "2", "-1", "0.5")
 
 
@@ -136,6 +136,7 @@ def _bold(query: Node) -> Iterator[str]:
                 yield from _edited(query, place, _drop_one("expressions", index))
     if isinstance(query, exp.SetOperation):
         yield from _narrower(query)
+    yield from uncommon(query)
     yield from flattened(query)
     yield from _shorter_names(query)
 

@@ -25,6 +25,36 @@ def flattened(query: Node) -> Iterator[str]:
             yield write(copy)
 
 
+def uncommon(query: Node) -> Iterator[str]:
+    """Texts of the query with a table of WITH less: gone, or as a subquery where it is named."""
+    for place, node in enumerate(query.walk()):
+        if not isinstance(node, exp.With):
+            continue
+        for index, common in enumerate(node.expressions):
+            copy = query.copy()
+            clause = next(n for i, n in enumerate(copy.walk()) if i == place)
+            _put_in_place(clause, index)
+            if not any(table.name == common.alias for table in copy.find_all(exp.Table)):
+                yield write(copy)
+
+
+def _put_in_place(clause: Node, index: int) -> None:
+    """Takes one table out of WITH and puts its query where it is named."""
+    around, common = clause.parent, clause.expressions[index]
+    assert around is not None
+    left = [other for place, other in enumerate(clause.expressions) if place != index]
+    clause.set("expressions", left)
+    if not left:
+        around.set("with_", None)
+    first, names = common.this.find(exp.Select), common.args["alias"].args.get("columns") or ()
+    for output, called in zip(first.expressions if first else (), names, strict=False):
+        output.replace(exp.Alias(this=output.unalias().copy(), alias=called.copy()))
+    for table in list(around.find_all(exp.Table)):
+        if table.name == common.alias:
+            alias = exp.TableAlias(this=exp.Identifier(this=table.alias_or_name, quoted=False))
+            table.replace(exp.Subquery(this=common.this.copy(), alias=alias))
+
+
 def _fits(node: Node) -> bool:
     """Whether it is a subquery in FROM that only takes rows of one table as they are."""
     if not isinstance(node, exp.Subquery) or not isinstance(node.parent, exp.From | exp.Join):
