@@ -62,8 +62,9 @@ def asked(name: str, sql: str, seed: int = 0) -> list[tuple[tuple[str, ...], Jud
 )
 def test_a_query_is_split_in_three(sql: str, third: str) -> None:
     found = asked("tlp", sql)
-    assert third in [statements[2] for statements, _ in found]
-    assert all(len(statements) == 4 for statements, _ in found)
+    split = [statements for statements, _ in found if len(statements) == 4]
+    assert third in [statements[2] for statements in split]
+    assert len(split) + ("LIMIT" in sql) == len(found)
     assert {judged.status for _, judged in found} == {"held"}
 
 
@@ -128,3 +129,26 @@ def test_representatives_and_zeros_may_differ() -> None:
     assert question.judge([*whole, *(["rows", ["v"], p] for p in parts)]).status == "held"
     parts[0] = [[2]]
     assert question.judge([*whole, *(["rows", ["v"], p] for p in parts)]).status == "broken"
+
+
+@pytest.mark.parametrize(
+    ("limit", "number"), [("LIMIT 1 OFFSET 2", 2), ("LIMIT 3", 3), ("LIMIT 1 OFFSET 50", 50)]
+)
+def test_rows_after_a_number_are_as_many_less(limit: str, number: int) -> None:
+    tree = read(f"SELECT a FROM t, u {limit}")
+    assert tree is not None
+    *_, question = TLP().questions(Case(SETUP, tree))
+    whole, rest = map(str, question.statements)
+    assert (whole, rest[-8:].split()[-1]) == ("SELECT a FROM t, u", str(number))
+    answers = answers_of(question.statements)
+    assert question.judge(answers).status == "held"
+    lost = [answers[0], ["rows", answers[1][1], [*answers[1][2], [0]]]]
+    assert question.judge(lost).status == "broken"
+    assert question.judge([answers[0], ["error", "x.Error", "no"]]).status == "open"
+
+
+def test_a_number_of_rows_that_depends_on_their_order_is_open() -> None:
+    tree = read("SELECT DISTINCT x.b FROM (SELECT b, MAX(c) FROM t WHERE a = 1) AS x LIMIT 1")
+    assert tree is not None
+    for question in TLP().questions(Case(SETUP, tree)):
+        assert question.judge(answers_of(question.statements)).status in ("held", "open")

@@ -11,17 +11,18 @@ HAVING, or one that is made up from the columns in scope. Forms:
 * HAVING: the groups stay what they are, and each is in one of the three;
 * aggregates, with GROUP BY or without: COUNT and SUM of the whole are the sums, MIN the least, MAX
   the greatest of the three, AVG the sum by the number. Groups are put together by their keys. Sums
-  of floats may differ by what their rounding allows.
+  of floats may differ by what their rounding allows;
+* LIMIT and OFFSET: the rows after a number are as many less (`tlp_limit`).
 
 Sees: a condition that holds and is taken as not holding or the other way round, in an index, a
 join, a filter that was moved or an operator that forgets NULL, as long as the three do not make the
 same mistake together. Duplicates and lost rows; aggregates of too many or too few rows.
 
 Does not see: a wrong value in a result column or an expression, which all four have; wrong order;
-LIMIT, which is left out, as ORDER BY is; a condition that is wrong in the same way for p and for
-NOT p (the two exchanged, say); windows, whose rows would see others, so that such columns are left
-out; subqueries that are no part of FROM, unless p is in them. A query that calls something like
-RANDOM() is not asked.
+which rows LIMIT leaves; a condition that is wrong in the same way for p and for NOT p (the two
+exchanged, say); windows, whose rows would see others, so that such columns are left out; subqueries
+that are no part of FROM, unless p is in them. A query that calls something like RANDOM() is not
+asked.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.partial.predicates import columns_of, predicate
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Question
 from refute.oracles.sql.partial.sums import Sums, summed
+from refute.oracles.sql.partial.tlp_limit import by_number
 from refute.oracles.sql.partial.trees import (
     aggregates_in,
     bare,
@@ -83,10 +85,10 @@ class TLP:
             return
         rng = random.Random(f"{case.seed}/{NAME}")
         found = blocks(case.query)
-        if not found:
-            return
-        block = found[0] if rng.random() < 0.6 else rng.choice(found)
-        yield from itertools.islice(_partitions(case, block, rng), self._most)
+        if found:
+            block = found[0] if rng.random() < 0.6 else rng.choice(found)
+            yield from itertools.islice(_partitions(case, block, rng), self._most)
+        yield from by_number(case, NAME)
 
 
 def _partitions(case: Case, block: Node, rng: random.Random) -> Iterator[Question]:
