@@ -26,6 +26,8 @@ _ORDERED = frozenset({"this", "desc", "nulls_first"})
 _WINDOW = frozenset({"this", "partition_by", "order", "spec", "alias", "over"})
 _SPEC = frozenset({"kind", "start", "start_side", "end", "end_side", "exclude"})
 _VALUES = frozenset({"expressions", "alias"})
+_INSERT = frozenset({"this", "expression"})
+_SCHEMA = frozenset({"this", "expressions"})
 _LIST = frozenset({"expressions"})
 _HINTS = {True: "MATERIALIZED ", False: "NOT MATERIALIZED ", None: ""}
 _WORDS = {exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
@@ -33,6 +35,12 @@ _WORDS = {exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
 def writer(slow: Write) -> Write:
     """A function that writes any tree. slow: writes those that it does not know."""
+    texts = texts_of(slow)
+    return lambda node: texts[type(node)](node)
+
+
+def texts_of(slow: Write) -> Texts:
+    """The functions behind `writer`, for whoever has other ones for some kinds of nodes."""
     texts = Texts(slow)
     _add_items(texts)
     _add_joins(texts)
@@ -40,7 +48,7 @@ def writer(slow: Write) -> Write:
     _add_windows(texts)
     _add_tables(texts)
     _add_queries(texts)
-    return lambda node: texts[type(node)](node)
+    return texts
 
 
 def _spaced(slow: Write) -> Write:
@@ -97,6 +105,20 @@ def _add_items(texts: Texts) -> None:
             return f"({text}) AS {texts[type(alias)](alias)}"
         return slow(node) if isinstance(node.parent, exp.From | exp.Table) else text
 
+    def insert(node: Any) -> str:
+        args = node.args
+        into, given = args.get("this"), args.get("expression")
+        if not args.keys() <= _INSERT or type(given) is not exp.Values or given.args.get("alias"):
+            return slow(node)
+        columns = ""
+        if type(into) is exp.Schema and into.args.keys() <= _SCHEMA:
+            into, names = into.args["this"], into.args["expressions"]
+            columns = f" ({texts.all_of(names)})"
+        if type(into) is not exp.Table:
+            return slow(node)
+        return f"INSERT INTO {table(into)}{columns} {texts[exp.Values](given)}"
+
+    texts[exp.Insert] = insert
     texts[exp.Table] = table
     texts[exp.TableAlias] = table_alias
     texts[exp.Subquery] = subquery

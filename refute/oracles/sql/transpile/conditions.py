@@ -7,7 +7,8 @@ in the other engine: a number is smaller than every text, so the answer is known
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -28,6 +29,7 @@ from refute.oracles.sql.transpile.kinds import (
     number_of,
 )
 from refute.oracles.sql.transpile.scopes import Scope
+from refute.oracles.sql.transpile.targets import Target
 from refute.oracles.sql.transpile.values import COMPARED, Values
 from refute.oracles.sql.transpile.writer import cast, integer, paren
 
@@ -35,31 +37,28 @@ from refute.oracles.sql.transpile.writer import cast, integer, paren
 class Conditions(Values):
     """Rewrites conditions."""
 
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        self._truths: dict[type[Node], Callable[[Any, Scope], Node]] = {
+            exp.Paren: lambda node, scope: exp.Paren(this=self.truth(node.this, scope)),
+            exp.And: self._chain,
+            exp.Or: self._chain,
+            exp.Not: self._not,
+            exp.Boolean: lambda node, _: exp.Boolean(this=node.this),
+            exp.Null: lambda node, _: self._unknown(),
+            exp.Is: self._is,
+            exp.In: self._in,
+            exp.Between: self._between,
+            exp.Exists: lambda node, scope: exp.Exists(this=self.query(bare(node.this), scope)[0]),
+            **dict.fromkeys((exp.Like, exp.Glob, exp.Escape), self.pattern),
+            **dict.fromkeys(COMPARED, self._comparison),
+        }
+
     def truth(self, node: Node, scope: Scope) -> Node:
         """The expression where a condition is wanted. Raises Inexpressible and Unresolved."""
-        if isinstance(node, exp.Paren):
-            return exp.Paren(this=self.truth(node.this, scope))
-        if isinstance(node, exp.And | exp.Or):
-            return self._chain(node, scope)
-        if isinstance(node, exp.Not):
-            inner = self.truth(node.this, scope)
-            return exp.Not(this=inner if isinstance(inner, exp.Paren) else exp.Paren(this=inner))
-        if isinstance(node, exp.Boolean):
-            return exp.Boolean(this=node.this)
-        if isinstance(node, exp.Null):
-            return self._unknown()
-        if isinstance(node, COMPARED):
-            return self._comparison(node, scope)
-        if isinstance(node, exp.Is):
-            return self._is(node, scope)
-        if isinstance(node, exp.In):
-            return self._in(node, scope)
-        if isinstance(node, exp.Between):
-            return self._between(node, scope)
-        if isinstance(node, exp.Like | exp.Glob | exp.Escape):
-            return self.pattern(node, scope)
-        if isinstance(node, exp.Exists):
-            return exp.Exists(this=self.query(bare(node.this), scope)[0])
+        make = self._truths.get(type(node))
+        if make is not None:
+            return make(node, scope)
         typed = self.numeric(self.value(node, scope))
         return exp.NEQ(this=paren(typed.node), expression=integer(0))
 
@@ -70,6 +69,10 @@ class Conditions(Values):
     @abc.abstractmethod
     def pattern(self, node: Node, scope: Scope) -> Node:
         """LIKE and GLOB."""
+
+    def _not(self, node: exp.Not, scope: Scope) -> Node:
+        inner = self.truth(node.this, scope)
+        return exp.Not(this=inner if isinstance(inner, exp.Paren) else exp.Paren(this=inner))
 
     def _unknown(self) -> Node:
         return cast(exp.Null(), self.target.boolean) if self.target.boolean else exp.Null()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node
+from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.transpile.conditions import bare
 from refute.oracles.sql.transpile.kinds import (
     INT,
@@ -28,9 +28,11 @@ from refute.oracles.sql.transpile.kinds import (
 )
 from refute.oracles.sql.transpile.scopes import Scope
 from refute.oracles.sql.transpile.texts import Texts
-from refute.oracles.sql.transpile.writer import call, cast, integer, named, paren
+from refute.oracles.sql.transpile.writer import call, cast, integer, paren
 
+_LEAVES = frozenset({exp.Column, exp.Literal, exp.Null, exp.Identifier, exp.Boolean})
 AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.GroupConcat)
+_AGGREGATES = frozenset(AGGREGATES)
 _SHOWN_SPECIAL = str.maketrans({c: f"\\{c}" for c in r".^$*+?()[]{}|\\"})
 
 
@@ -57,7 +59,7 @@ class Functions(Texts):
         """Anything that is no operator. Raises Inexpressible and Unresolved."""
         if scope.texts and not scope.aggregating and _key(node) in scope.texts:
             return self._grouped(node, scope)
-        if isinstance(node, exp.Column):
+        if type(node) is exp.Column:
             return self._column(node, scope)
         if aggregate(node):
             return self.aggregated(node, scope)
@@ -105,9 +107,8 @@ class Functions(Texts):
             source, column, owner = found
             if column.kind == NUM:
                 self.doubts.add(WIDE_DOUBT)
-            made: Node = exp.Column(this=named(column.name))
-            if node.table:
-                made.set("table", named(source.alias))
+            table = source.alias if node.args.get("table") else None
+            made: Node = exp.Column(this=column.name, table=table)
             typed = Typed(made, column.kind, column.affinity)
             free = owner.groups is not None and not owner.aggregating
             if free and scope.having and self.target.quote == "`" and owner is scope:
@@ -334,7 +335,7 @@ _GLOB = {"*": "(.|\n)*", "?": "(.|\n)"}
 
 def _key(node: Node) -> str:
     """The node's text, to find it in GROUP BY."""
-    return node.sql(dialect="sqlite").lower()
+    return write(node).lower()
 
 
 def _one_row(query: Node) -> bool:
@@ -342,16 +343,23 @@ def _one_row(query: Node) -> bool:
     if not isinstance(query, exp.Select) or query.args.get("group"):
         return False
     return query.args.get("from_") is None or any(
-        aggregate(n) for output in query.expressions for n in own_nodes(output)
+        aggregates(output) for output in query.expressions
     )
 
 
-def own_nodes(node: Node) -> list[Node]:
-    """The nodes of an expression that belong to its own query, not to one inside of it."""
-    found, stack = [], [node]
+def aggregates(node: Node) -> bool:
+    """Whether an expression has an aggregate of its own query, not of one inside of it."""
+    stack = [node]
     while stack:
         one = stack.pop()
-        found.append(one)
-        if not isinstance(one, exp.Query | exp.Window):
-            stack += one.iter_expressions()
-    return found
+        kind = type(one)
+        if kind in _AGGREGATES or (kind is exp.Anonymous and aggregate(one)):
+            return True
+        if kind in _LEAVES or isinstance(one, exp.Query | exp.Window):
+            continue
+        for part in one.args.values():
+            if type(part) is list:
+                stack += [inner for inner in part if isinstance(inner, exp.Expr)]
+            elif isinstance(part, exp.Expr):
+                stack.append(part)
+    return False

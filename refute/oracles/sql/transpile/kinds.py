@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from refute.fuzz.sql.text import Node
+from refute.fuzz.sql.text import Node, write
 
 INT, REAL, NUM, TEXT, BLOB, NULL = "int", "real", "num", "text", "blob", "null"
 NUMBERS = frozenset({INT, REAL, NUM, NULL})
@@ -69,6 +69,13 @@ def affinity(declared: str) -> str:
     if any(word in upper for word in ("REAL", "FLOA", "DOUB")):
         return REAL
     return NUM
+
+
+def type_affinity(kind: Node) -> str:
+    """The affinity of a type as it was parsed. BOOLEAN is taken as INTEGER, for its values."""
+    if "NUMERIC" in (written := write(kind).upper()) or "DECIMAL" in written:
+        return NUM
+    return affinity(kind.sql(dialect="sqlite"))
 
 
 def joined(kinds: Iterable[str]) -> str:

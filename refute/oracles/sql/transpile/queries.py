@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node
+from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.transpile.conditions import bare
-from refute.oracles.sql.transpile.functions import aggregate, own_nodes
+from refute.oracles.sql.transpile.functions import aggregates
 from refute.oracles.sql.transpile.kinds import (
     NULL,
     NUMBERS,
@@ -230,7 +230,7 @@ class Queries(Orders):
     def _group(self, node: exp.Select, scope: Scope, made: exp.Select) -> None:
         group = node.args.get("group")
         outputs = [*node.expressions, *_parts(node, "having", "order")]
-        totals = any(aggregate(n) for output in outputs for n in own_nodes(output))
+        totals = any(map(aggregates, outputs))
         if group is None:
             scope.groups = set() if totals else None
             return
@@ -244,7 +244,7 @@ class Queries(Orders):
             if found is not None:
                 scope.groups.add((found[0].alias, found[1].name))
             elif any(True for _ in term.find_all(exp.Column)):
-                scope.texts.add(term.sql(dialect="sqlite").lower())
+                scope.texts.add(write(term).lower())
 
     def _as_term(self, term: Node, scope: Scope) -> Node:
         typed = self.value(term, scope)

@@ -7,6 +7,7 @@ query around; with double quotes it is a text in the end.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -29,9 +30,21 @@ class Source:
     unique: tuple[tuple[str, ...], ...] = ()
     merged: frozenset[str] = frozenset()
 
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in reversed(self.columns)}
+
     def find(self, name: str) -> Column | None:
         """The column of this name."""
-        return next((column for column in self.columns if column.name == name), None)
+        return self._by_name.get(name)
+
+
+def _lower(word: Node | str | None) -> str:
+    """What a name says, in lower case."""
+    if word is None:
+        return ""
+    text: str = word if isinstance(word, str) else word.name
+    return text.lower()
 
 
 @dataclasses.dataclass
@@ -56,7 +69,7 @@ class Scope:
 
     def find(self, column: exp.Column) -> tuple[Source, Column, Scope] | None:
         """The source, the column and the scope of a name; None if it is no column."""
-        name, table = column.name.lower(), column.table.lower()
+        name, table = _lower(column.args["this"]), _lower(column.args.get("table"))
         scope: Scope | None = self
         while scope is not None:
             for source in scope.sources:

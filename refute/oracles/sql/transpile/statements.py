@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from refute.fuzz.sql.definitions import WithoutRowid
-from refute.fuzz.sql.text import Node
+from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
     INT,
@@ -23,8 +23,8 @@ from refute.oracles.sql.transpile.kinds import (
     Inexpressible,
     Typed,
     Unresolved,
-    affinity,
     number_of,
+    type_affinity,
 )
 from refute.oracles.sql.transpile.orders import name_apart
 from refute.oracles.sql.transpile.queries import Look, Queries
@@ -384,12 +384,11 @@ class Statements:
 
 def is_rowid(node: exp.ColumnDef) -> bool:
     """Whether INTEGER PRIMARY KEY makes the column the row's own number."""
-    return node.kind is not None and node.kind.sql(dialect="sqlite").upper() == "INTEGER"
+    return node.kind is not None and write(node.kind).upper() == "INTEGER"
 
 
 def _column(node: exp.ColumnDef) -> Column:
-    declared = "" if node.kind is None else node.kind.sql(dialect="sqlite")
-    found = affinity(declared)
+    found = BLOB if node.kind is None else type_affinity(node.kind)
     return Column(node.name.lower(), found, found)
 
 

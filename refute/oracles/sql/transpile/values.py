@@ -25,11 +25,11 @@ from refute.oracles.sql.transpile.kinds import (
     Column,
     Inexpressible,
     Typed,
-    affinity,
     joined,
     leading_integer,
     leading_number,
     number_of,
+    type_affinity,
 )
 from refute.oracles.sql.transpile.scopes import Scope
 from refute.oracles.sql.transpile.targets import Target
@@ -51,6 +51,7 @@ class Values(abc.ABC):
     def __init__(self, target: Target) -> None:
         self.target = target
         self.doubts: set[str] = set()
+        self._affinities: dict[exp.DType, str] = {}
         self._made_by: dict[type[Node], Callable[[Any, Scope], Typed]] = {
             exp.Paren: self._in_parentheses,
             exp.Literal: lambda node, _: self.literal(node),
@@ -224,12 +225,22 @@ class Values(abc.ABC):
 
     def _cast(self, node: exp.Cast, scope: Scope) -> Typed:
         typed = self.value(node.this, scope)
-        declared = affinity(node.to.sql(dialect="sqlite"))
+        declared = self._affinity_of(node.args["to"])
         if typed.kind == NULL:
             kind = TEXT if declared == BLOB else declared
             return self.retyped(typed, kind)._replace(affinity=declared)
         made = self._cast_to(typed, declared)
         return made._replace(affinity=declared)
+
+    def _affinity_of(self, to: Node) -> str:
+        """The affinity of a type, which is mostly one word."""
+        word = to.args.get("this")
+        if len(to.args) > 1 or not isinstance(word, exp.DType):
+            return type_affinity(to)
+        found = self._affinities.get(word)
+        if found is None:
+            found = self._affinities[word] = type_affinity(to)
+        return found
 
     def _cast_to(self, typed: Typed, declared: str) -> Typed:
         if declared in (INT, NUM) and isinstance(typed.constant, str):

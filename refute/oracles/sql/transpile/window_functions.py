@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node
-from refute.oracles.sql.transpile.functions import Functions, aggregate, filtered, own_nodes
+from refute.oracles.sql.transpile.functions import Functions, aggregate, aggregates, filtered
 from refute.oracles.sql.transpile.kinds import INT, REAL, Inexpressible, Typed
 from refute.oracles.sql.transpile.scopes import Scope
 from refute.oracles.sql.transpile.writer import call, cast, integer, named
@@ -40,7 +40,7 @@ class WindowFunctions(Functions):
             raise Inexpressible("a window function over groups")
         of = filtered(node.this) if isinstance(node.this, exp.Filter) else node.this
         inside = [*of.iter_expressions(), *node.iter_expressions()]
-        if any(aggregate(n) for part in inside if part is not node.this for n in own_nodes(part)):
+        if any(aggregates(part) for part in inside if part is not node.this):
             raise Inexpressible("a window function over groups")
         if aggregate(of):
             return self.aggregated(of, scope, lambda made: self._over(node, made, scope))

@@ -12,9 +12,13 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.generator import Generator
 
 from refute.fuzz.sql.text import Node
+from refute.fuzz.sql.writing import Texts
+from refute.oracles.sql.transpile.fast_writer import fast_writer, quoted, text_literal
 from refute.oracles.sql.transpile.targets import Target
 
 _PLAIN = Dialect()
+_TORN: dict[type[Node], bool] = {}  # whether an operator beside such a node could take a part
+_TEXTS: dict[str, Texts] = {}
 
 
 def named(name: str) -> Node:
@@ -39,11 +43,12 @@ def cast(node: Node, type_name: str) -> Node:
 
 def paren(node: Node) -> Node:
     """The node in parentheses if it could need them."""
-    if isinstance(node, exp.Binary | exp.Unary | exp.Between | exp.In) and not isinstance(
-        node, exp.Paren
-    ):
-        return exp.Paren(this=node)
-    return node
+    kind = type(node)
+    torn = _TORN.get(kind)
+    if torn is None:
+        operators = (exp.Binary, exp.Unary, exp.Between, exp.In)
+        torn = _TORN[kind] = issubclass(kind, operators) and not issubclass(kind, exp.Paren)
+    return exp.Paren(this=node) if torn else node
 
 
 class Written(Generator):
@@ -54,18 +59,21 @@ class Written(Generator):
 
     def identifier_sql(self, expression: exp.Identifier) -> str:
         """A name in quotes."""
-        quote = self.target.quote
-        name = str(expression.args["this"]).lower().replace(quote, quote * 2)
-        return f"{quote}{name}{quote}"
+        return quoted(self.target, str(expression.args["this"]))
+
+    def column_sql(self, expression: exp.Column) -> str:
+        """A column, whose names may be plain texts."""
+        parts = (expression.args.get(name) for name in ("table", "this"))
+        return ".".join(
+            quoted(self.target, part) if isinstance(part, str) else self.sql(part)
+            for part in parts
+            if part
+        )
 
     def literal_sql(self, expression: exp.Literal) -> str:
         """A number, or a text in quotes."""
         text = str(expression.args["this"])
-        if not expression.args["is_string"]:
-            return text
-        if self.target.quote == "`":
-            text = text.replace("\\", "\\\\")
-        return "'" + text.replace("'", "''") + "'"
+        return text_literal(self.target, text) if expression.args["is_string"] else text
 
     def insert_sql(self, expression: exp.Insert) -> str:
         """INSERT with what the engine says for OR IGNORE and OR REPLACE."""
@@ -107,6 +115,14 @@ class Written(Generator):
 
 def write_for(target: Target, tree: Node) -> str:
     """The text of a tree for an engine."""
+    texts = _TEXTS.get(target.name)
+    if texts is None:
+        texts = _TEXTS[target.name] = fast_writer(target, lambda node: slowly(target, node))
+    return texts[type(tree)](tree)
+
+
+def slowly(target: Target, tree: Node) -> str:
+    """The same text, from sqlglot's writer, which knows all kinds of nodes."""
     writer = Written(dialect=_PLAIN)
     writer.target = target
     return writer.generate(tree, copy=False)
