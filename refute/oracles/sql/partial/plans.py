@@ -35,7 +35,7 @@ from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.partial.plans_queries import FORMS
 from refute.oracles.sql.partial.plans_settings import Setting, setting
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Question
-from refute.oracles.sql.partial.trees import bare, changed, everything, make, swapped
+from refute.oracles.sql.partial.trees import bare, below, changed, everything, make, swapped
 from refute.oracles.sql.partial.written import asked
 from refute.oracles.sql.said import said
 
@@ -211,14 +211,16 @@ def _index(case: Case, tree: Node, rng: random.Random) -> Change | None:
         return Change((f"CREATE INDEX {MADE} ON {table.name} ({made})",), undo=_drop())
     own = _expressions(tree, table.alias_or_name, frozenset(n.lower() for n in names))
     if own and rng.random() < 0.5:
-        terms[0] = f"({write(rng.choice(own))})"
+        terms[0] = f"({write(_without_alias(rng.choice(own)))})"
     written = [f"{t}{rng.choice(COLLATIONS)}{rng.choice(('', ' DESC'))}" for t in terms]
     conditions = [e for e in own if isinstance(e, _PREDICATES)]
     partial = ""
     if rng.random() < 0.4:
         one = rng.choice(names)
-        choices = [*map(write, conditions), f"{one} IS NOT NULL", f"{one} IS NULL"]
-        partial = f" WHERE {rng.choice(choices)}"
+        choices = [*conditions, f"{one} IS NOT NULL", f"{one} IS NULL"]
+        chosen = rng.choice(choices)
+        text = chosen if isinstance(chosen, str) else write(_without_alias(chosen))
+        partial = f" WHERE {text}"
     made = f"CREATE INDEX {MADE} ON {table.name} ({', '.join(written)}){partial}"
     return Change((made,), undo=_drop())
 
@@ -229,26 +231,26 @@ def _drop() -> tuple[str, ...]:
 
 def _expressions(tree: Node, alias: str, names: frozenset[str]) -> list[Node]:
     """Expressions of the query that read nothing but columns of the table of that name."""
-    found = []
-    for node in everything(tree):
-        if not isinstance(node, exp.Condition | exp.Cast) or isinstance(
-            node, exp.Column | exp.Literal | exp.Null | exp.Paren | exp.Tuple | exp.Window
-        ):
-            continue
-        made = _without_alias(node, alias, names)
-        if made is not None:
-            found.append(made)
+    found: list[Node] = []
+    _own(tree, alias, names, found)
     return found
 
 
-def _without_alias(node: Node, alias: str, names: frozenset[str]) -> Node | None:
-    """The expression with columns that have no table; None where it reads anything else."""
-    by: dict[int, Node] = {}
-    for part in everything(node):
-        if isinstance(part, exp.Column):
-            if part.table != alias or part.name.lower() not in names:
-                return None
-            by[id(part)] = make(exp.Column, this=part.this)
-        elif isinstance(part, exp.Query | exp.AggFunc | exp.Window | exp.Star):
-            return None
-    return swapped(node, by) if by else None
+def _own(node: Node, alias: str, names: frozenset[str], found: list[Node]) -> bool | None:
+    """Whether all columns in it are the table's; None where there are none. Such are `found`."""
+    if isinstance(node, exp.Column):
+        return node.table == alias and node.name.lower() in names
+    inside = [_own(part, alias, names, found) for part in below(node)]
+    if False in inside or isinstance(node, exp.Query | exp.AggFunc | exp.Window | exp.Star):
+        return False
+    if True not in inside:
+        return None
+    if isinstance(node, exp.Condition | exp.Cast) and not isinstance(node, exp.Paren | exp.Tuple):
+        found.append(node)
+    return True
+
+
+def _without_alias(node: Node) -> Node:
+    """The expression with columns that have no table."""
+    columns = [part for part in everything(node) if isinstance(part, exp.Column)]
+    return swapped(node, {id(part): make(exp.Column, this=part.this) for part in columns})

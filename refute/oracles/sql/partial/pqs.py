@@ -91,7 +91,7 @@ class PQS:
 
     def questions(self, case: Case) -> Iterator[Question]:
         """Up to a few queries with a pivot each; before them the tables, once for a setup."""
-        if not isinstance(case.query, exp.Query) or not deterministic(case.query):
+        if not isinstance(case.query, exp.Query):
             return
         fresh = case.setup != self._setup
         database = self._prepare(case.setup)
@@ -100,10 +100,12 @@ class PQS:
         if fresh:
             yield from self._tables(case, database)
         rng = random.Random(f"{case.seed}/pqs")
-        ctes = {node.alias.lower() for node in everything(case.query) if isinstance(node, exp.CTE)}
         found = blocks(case.query)
+        if not found or not deterministic(case.query):
+            return
+        ctes = _ctes(case.query)
         for _ in range(PIVOTS):
-            made = _Maker(database, rng, ctes).made(rng.choice(found)) if found else None
+            made = _Maker(database, rng, ctes).made(rng.choice(found))
             if made is not None:
                 yield self._question(case, *made)
 
@@ -207,6 +209,11 @@ def _number(row: Row) -> object:
     return tuple(found)
 
 
+def _ctes(query: Node) -> set[str]:
+    """The names of WITH, which hide tables."""
+    return {node.alias.lower() for node in everything(query) if isinstance(node, exp.CTE)}
+
+
 def _quoted(word: str) -> Node:
     return exp.Identifier(this=word, quoted=not word.isidentifier())
 
@@ -222,7 +229,7 @@ class _Maker:
 
     def made(self, select: Node) -> tuple[Node, list[Row]] | None:
         """The query, and the rows that it must have; None where no pivot can be chosen."""
-        pivoted = self._select(select, top=True)
+        pivoted = self._select(select, top=True) if self._tables_only(select) else None
         if pivoted is None:
             return None
         wanted = self._database.rows(pivoted.reference)
@@ -245,6 +252,15 @@ class _Maker:
         ):
             return None
         return self._conditioned(select, found, plain=plain, top=top)
+
+    def _tables_only(self, select: Node) -> bool:
+        """Whether FROM has nothing but what can have a pivot, as far as is seen at a glance."""
+        return all(
+            item.name.lower() in self._database.tables
+            if type(item) is exp.Table
+            else isinstance(item, exp.Subquery)
+            for item in items(select)
+        )
 
     def _item(self, item: Node) -> Pivoted | None:
         """One item of FROM: a table or a subquery."""
