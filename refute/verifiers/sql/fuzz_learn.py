@@ -19,7 +19,8 @@ from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.question import Answer, Case
 from refute.oracles.sql.partial.written import tree_of
 from refute.specs.sql import FEATURES
-from refute.verifiers.sql.fuzz_asking import UNWRITTEN, Desk
+from refute.verifiers.sql.fuzz_asking import Desk
+from refute.verifiers.sql.fuzz_database import UNWRITTEN
 from refute.verifiers.sql.fuzz_dialect_profile import left_out, probe_of
 from refute.verifiers.sql.fuzz_failure import Failure, reason_of
 from refute.verifiers.sql.fuzz_writing import Refused

@@ -75,6 +75,7 @@ class _Loop:
         self._counts = Counts()
         self._causes = Causes()
         self._learner = Learner(frozenset(), {})
+        self._plans: set[int] = set()
         self._probed = False  # whether it is known what the engine has
         self._failures: deque[Failure] = deque()
         self._done: dict[int, Done] = {}
@@ -118,6 +119,7 @@ class _Loop:
         self._given = self._taken = found.taken
         self._counts, self._causes, self._learner = found.counts, found.causes, found.learner
         self._failures.extend(found.pending)
+        self._plans = set(found.plans)
         self._version, self._notes = found.version, list(found.notes)
         self._probed, self._wanted = True, found.looking
         return True
@@ -133,6 +135,7 @@ class _Loop:
                 self._version,
                 tuple(self._notes),
                 self._looking,
+                tuple(sorted(self._plans)),
             )
             save(self._state, self._plan, state)
             self._saved = time.monotonic()
@@ -234,6 +237,8 @@ class _Loop:
             self._learner.take(self._taken, done.uses)
             self._taken += 1
             self._counts.add(done.counts)
+            self._plans |= done.plans
+            self._counts.plans = len(self._plans)
             self._version = done.version or self._version
             self._lost_in_a_row = self._lost_in_a_row + 1 if done.gone else 0
             if done.lost and done.lost not in self._notes:

@@ -30,7 +30,8 @@ _STEP = "begin anew in another directory, or give what the run was begun with"
 class State:
     """A run between two programs. taken: units whose results are part of it.
 
-    looking: whether the first of the pending failures was being looked into.
+    looking: whether the first of the pending failures was being looked into. plans: numbers of
+    those that were seen.
     """
 
     taken: int
@@ -41,6 +42,7 @@ class State:
     version: str = ""
     notes: tuple[str, ...] = ()
     looking: bool = False
+    plans: tuple[int, ...] = ()
 
 
 def identity(plan: Plan) -> dict[str, Any]:
@@ -73,6 +75,7 @@ def save(directory: Path, plan: Plan, state: State) -> None:
         "version": state.version,
         "notes": list(state.notes),
         "looking": state.looking,
+        "plans": list(state.plans),
     }
     path = directory / NAME
     try:
@@ -115,6 +118,7 @@ def load(directory: Path, plan: Plan) -> State | None:
             version=str(data["version"]),
             notes=tuple(map(str, data["notes"])),
             looking=bool(data["looking"]),
+            plans=tuple(map(int, data["plans"])),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _unreadable(path, str(error) or type(error).__name__) from error

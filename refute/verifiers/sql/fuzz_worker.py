@@ -8,6 +8,7 @@ database.
 from __future__ import annotations
 
 import dataclasses
+import random
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from refute.verifiers.sql.fuzz_failure import Failure, seed_of
 from refute.verifiers.sql.fuzz_learn import Probe, Probed, Uses, probed
 from refute.verifiers.sql.fuzz_oracles import opened
 from refute.verifiers.sql.fuzz_plan import Counts, Plan
+from refute.verifiers.sql.fuzz_plans import Plans
 from refute.verifiers.sql.fuzz_seeding import cases_of, schema_of
 from refute.verifiers.sql.fuzz_seeds import SeedScript
 from refute.verifiers.sql.fuzz_writing import dialect_of
@@ -65,6 +67,7 @@ class Done:
     counts: Counts
     failures: list[Failure]
     uses: Uses = dataclasses.field(default_factory=Uses)
+    plans: frozenset[int] = frozenset()
     lost: str = ""
     gone: bool = False
     version: str = ""
@@ -77,6 +80,7 @@ class Bench:
         self.plan = plan
         self._desk: Desk | None = None
         self._looking: Looking | None = None
+        self._plans: set[int] = set()  # of the last program
         self._grammar: tuple[frozenset[str], Grammar] | None = None
 
     def close(self) -> None:
@@ -112,6 +116,7 @@ class Bench:
         done = Done(unit.number, Counts(), [])
         before = time.process_time()
         desk = self._opened(done.counts)
+        self._plans = set()
         cpu = float(getattr(desk.engine, "cpu_s", 0.0))
         try:
             self._program(desk, unit, uses=done.uses)
@@ -119,6 +124,7 @@ class Bench:
         except EngineLost as error:
             done.lost = str(error)
         done.failures = desk.failures
+        done.plans = frozenset(self._plans)
         done.version = str(getattr(desk.engine, "version", ""))
         done.counts.cpu_s += time.process_time() - before
         done.counts.cpu_s += float(getattr(desk.engine, "cpu_s", 0.0)) - cpu
@@ -151,12 +157,25 @@ class Bench:
         """Ask the queries, the last of them at the place `last`."""
         changing: list[tuple[Case, Question]] = []
         queries = made.queries[: None if last is None else last + 1]
+        rng = random.Random(f"{self.plan.seed}/{unit.number}/plans")
+        plans = Plans(desk.dialect, made.schema, rng, unit.features)
         for start in range(0, len(queries), CHUNK):
             chunk = queries[start : start + CHUNK]
             desk.counts.queries += len(chunk)
-            changing += desk.ask(self._cases(desk, unit, chunk, start))
+            cases = self._cases(desk, unit, chunk, start)
+            changing += desk.ask(cases)
+            if self.plan.guided and start + CHUNK < len(queries):
+                self._guide(desk, plans, cases)
+        self._plans = plans.found
         if last is None:
             self._change(desk, changing)
+
+    def _guide(self, desk: Desk, plans: Plans, cases: Sequence[tuple[int, Case]]) -> None:
+        """Look at some plans, and change the database where they are no news."""
+        desk.explained(plans, cases)
+        statement = plans.change()
+        if statement:
+            desk.extend(statement)
 
     def _script(self, desk: Desk, script: SeedScript) -> None:
         """Ask everything about the queries of a script, each on the database before it."""
@@ -213,7 +232,9 @@ class Bench:
             desk.begin(setup)
             del desk.failures[broken:]
             desk.counts = counts
+            accepted = counts.accepted  # of its query, which was counted before
             desk.ask_alone([(case, question)])
+            counts.accepted = accepted
 
     def _before(self, failure: Failure, features: frozenset[str]) -> Sequence[str]:
         """The statements that its program asks before a failure, in SQLite's dialect."""
