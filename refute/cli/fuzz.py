@@ -97,9 +97,9 @@ def _plan(given: argparse.Namespace) -> tuple[Plan, Limits]:
     """What is to be run. Raises UsageError, or UnreadableInput for a file."""
     limits = limits_of(given)
     oracles, features, dialect = oracles_of(given), features_of(given), dialect_of(given)
-    once = repeated(given)
     choice = _choice(given, dialect)
     seeds = read_seeds(given.seed_sql, choice.name) if given.seed_sql else ()
+    once = repeated(given, len(seeds))
     plan = Plan(
         choice=choice,
         oracles=oracles,

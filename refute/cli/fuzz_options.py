@@ -37,7 +37,9 @@ refute fuzz sql --engine turso --repeat 7/203
 """
 
 BUDGET = "60s"
+ALL = "all"
 SHOWN = 10
+MOST_DIGITS = 15
 DIALECTS = ("sqlite", "duckdb", "datafusion", "postgresql", "mysql")
 _ALIKE = {"turso": "sqlite", "postgres": "postgresql", "mariadb": "mysql"}
 _ENGINE = (
@@ -165,8 +167,8 @@ def _findings(made: Parser) -> None:
 def limits_of(given: argparse.Namespace) -> Limits:
     """How long the run is. Raises UsageError."""
     budget: str = given.budget
-    if re.fullmatch(r"[0-9]{1,15}", budget.strip()):
-        queries = int(budget)
+    if re.fullmatch(r"[0-9]+", budget.strip()):
+        queries = int(budget) if len(budget) <= MOST_DIGITS else 0
         if not queries:
             raise _no_budget(budget)
         programs = -(-queries // given.queries)
@@ -193,9 +195,9 @@ def _no_budget(budget: str) -> UsageError:
 def oracles_of(given: argparse.Namespace) -> tuple[str, ...]:
     """The oracles by name. Raises UsageError."""
     names = _names(given.oracle)
-    if names == ["all"]:
+    _refuse_others("--oracle", "oracle", names, (*ORACLES, ALL))
+    if ALL in names:
         return tuple(ORACLES)
-    _refuse_others("--oracle", "oracle", names, (*ORACLES, "all"))
     return chosen(names) if given.oracle else USUAL
 
 
@@ -204,6 +206,14 @@ def features_of(given: argparse.Namespace) -> frozenset[str] | None:
     if not (given.features or given.without):
         return None
     wanted, unwanted = _names(given.features), _names(given.without)
+    for option, names in (("features", wanted), ("without", unwanted)):
+        if getattr(given, option) and not names:
+            raise UsageError(
+                f"--{option} names no feature",
+                thing=f"--{option}",
+                possible=tuple(FEATURES),
+                next_step="name some, with commas between; --list-features describes them",
+            )
     _refuse_others("--features", "feature", wanted, FEATURES)
     _refuse_others("--without", "feature", unwanted, FEATURES)
     return frozenset(wanted if given.features else FEATURES) - frozenset(unwanted)
@@ -219,11 +229,19 @@ def dialect_of(given: argparse.Namespace) -> str:
     return str(name)
 
 
-def repeated(given: argparse.Namespace) -> tuple[int, int] | None:
-    """Seed and program of --repeat. Raises UsageError."""
+def repeated(given: argparse.Namespace, scripts: int) -> tuple[int, int] | None:
+    """Seed and program of --repeat. scripts: how many are given. Raises UsageError."""
     if not given.repeat:
         return None
     match = _REPEAT.fullmatch(given.repeat)
+    if match is not None and int(match[2]) < -scripts:
+        raise UsageError(
+            f"--repeat {given.repeat}: a negative number is a script of --seed-sql, and "
+            f"{'none is' if not scripts else f'only {scripts} are'} given",
+            thing="--repeat",
+            value=given.repeat,
+            next_step="give the options that the finding was found with",
+        )
     other = next((o for o in ("budget", "resume") if getattr(given, o)), "")
     if given.programs is not None:
         other = "programs"

@@ -65,11 +65,12 @@ def summary(report: FuzzReport) -> str:
 
 
 def _programs(report: FuzzReport) -> str:
-    plan, run = report.plan, report.run
-    last = run.next - 1
-    if last < plan.first:
-        return "no program"
-    return f"program {last}" if last == plan.first else f"programs {plan.first} to {last}"
+    plan, last = report.plan, report.run.next - 1
+    told = [_number(len(plan.seeds), "script")] if plan.seeds else []
+    if last >= plan.first:
+        many = last > plan.first
+        told.append(f"programs {plan.first} to {last}" if many else f"program {last}")
+    return ", ".join(told) or "no program"
 
 
 def _done_lines(report: FuzzReport) -> list[str]:
@@ -161,9 +162,10 @@ def cause_lines(report: FuzzReport) -> list[str]:
             continue
         times = "once" if finding.times == 1 else f"{finding.times:,} times"
         files = report.saved.get(place, ())
-        where = f", saved as {' and '.join(files)}" if files else ""
         title = finding.title or finding.why
-        lines.append(f"cause {finding.cause}  {title} ({finding.oracle}): met {times}{where}")
+        lines.append(f"cause {finding.cause}  {title} ({finding.oracle}), met {times}")
+        if files:
+            lines.append(f"           {' and '.join(files)}")
     return lines
 
 

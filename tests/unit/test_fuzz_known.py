@@ -160,3 +160,14 @@ def test_what_is_there_already_stays_as_it_is(here: Path) -> None:
     assert Path("known.toml").read_text() == "no list at all"
     with pytest.raises(UsageError):
         write_known_bugs("/nowhere/known.toml", [other], "turso")
+
+
+def test_the_example_names_bugs_by_what_is_special_about_them() -> None:
+    example = Path(__file__).parents[2] / "examples" / "fuzz" / "known-turso.toml"
+    file = KnownFile(str(example), read_known_bugs(str(example)), ("turso",), "Turso 0.8.3")
+    assert file.match(FOUND).startswith("EXCEPT, INTERSECT and UNION")
+    plain = dataclasses.replace(FOUND, setup=("CREATE TABLE t(c TEXT)",))
+    assert file.match(plain) == ""
+    rows = dataclasses.replace(FOUND, query="SELECT 0 FROM t WHERE (c, 0) >= ('A', 0)")
+    assert file.match(rows).startswith("row values")
+    assert file.match(dataclasses.replace(rows, kind="error")) == ""
