@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node
+from refute.fuzz.sql.text import Node, write
 
 
 def with_duplicates(query: Node) -> Node | None:
@@ -45,7 +45,7 @@ def shown(query: Node) -> tuple[Node, tuple[int, ...]] | None:
     if not isinstance(query, exp.Select):
         return None
     group = query.args.get("group")
-    keys = {str(key) for key in group.expressions} if group is not None else set()
+    keys = {write(key) for key in group.expressions} if group is not None else set()
     places, values = [], []
     for place, output in enumerate(query.expressions):
         value = _chosen(output, keys, str(place + 1))
@@ -64,7 +64,7 @@ def shown(query: Node) -> tuple[Node, tuple[int, ...]] | None:
 def _chosen(output: Node, keys: set[str], number: str) -> Node | None:
     """What a result column is one value of, for its group; None where it is not chosen at all."""
     value = output.unalias()
-    if str(value) in keys or number in keys or (output.alias and output.alias in keys):
+    if write(value) in keys or number in keys or (output.alias and output.alias in keys):
         return value
     if isinstance(value, exp.Filter):
         value = value.this
