@@ -225,8 +225,8 @@ class Conditions(Values):
         values = node.expressions
         if len(values) == 1 and isinstance(values[0], exp.Values):
             values = values[0].expressions
-        if node.args.get("query") is not None or not values:
-            raise Inexpressible("a comparison of rows with a subquery")
+        if not values:
+            return self._row_in_query(node, scope)
         tests = []
         for value in values:
             left, right = self.row(node.this, scope), self.row(value, scope)
@@ -236,6 +236,27 @@ class Conditions(Values):
         for test in tests[1:]:
             made = exp.Or(this=made, expression=test)
         return exp.Paren(this=made)
+
+    def _row_in_query(self, node: exp.In, scope: Scope) -> Node:
+        """A row among those of a subquery, value by value of the same kind."""
+        inner = node.args.get("query")
+        if inner is None or "row-in" in self.target.lacks:
+            raise Inexpressible("a comparison of rows with a subquery")
+        row = self.row(node.this, scope)
+        query, columns = self.query(bare(inner), scope)
+        if len(row) != len(columns):
+            raise Unresolved("rows of different widths")
+        shown = []
+        for place, (left, column) in enumerate(zip(row, columns, strict=True)):
+            right = Typed(query, column.kind, column.affinity)
+            if self.matched(left, right) != (left, right) or not _comparable(left, right):
+                raise Inexpressible("a comparison of numbers with texts")
+            kind = self._common(left, right)
+            shown.append(self.as_kind(left, kind))
+            if right.kind == NULL:
+                self.type_nulls(query, place, kind)
+        row_of = exp.Tuple(expressions=shown)
+        return exp.In(this=row_of, query=exp.Subquery(this=query))
 
     def _between(self, node: exp.Between, scope: Scope) -> Node:
         if isinstance(node.this, exp.Tuple):

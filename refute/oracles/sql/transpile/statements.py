@@ -1,7 +1,6 @@
-"""Statements of SQLite written for another engine: tables, indexes, views, rows that are changed.
+"""Statements of SQLite written for another engine: tables, indexes and views; rows in `changes`.
 
-Values that a column's type could not hold there, such as a text in an INTEGER column, are not
-expressible. Foreign keys are left out, since SQLite does not check them unless it is told to.
+Foreign keys are left out, since SQLite does not check them unless it is told to.
 """
 
 from __future__ import annotations
@@ -12,18 +11,14 @@ from sqlglot import exp
 
 from refute.fuzz.sql.definitions import WithoutRowid
 from refute.fuzz.sql.text import Node, write
+from refute.oracles.sql.transpile.changes import Changes
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
-    INT,
     NULL,
-    NUM,
-    REAL,
     TEXT,
     Column,
     Inexpressible,
-    Typed,
     Unresolved,
-    number_of,
     type_affinity,
 )
 from refute.oracles.sql.transpile.orders import name_apart
@@ -32,20 +27,16 @@ from refute.oracles.sql.transpile.scopes import Scope, Source
 from refute.oracles.sql.transpile.targets import Target
 from refute.oracles.sql.transpile.writer import named
 
-AFFINITY = "a value of another type than its column's (affinity)"
-_IGNORED = ("ABORT", "FAIL", "ROLLBACK")
 _UNLIKE = (WithoutRowid, exp.StrictProperty, exp.VirtualProperty)
 
 
-class Statements:
+class Statements(Changes):
     """Rewrites statements. unique: how many keys besides a row's place a table has."""
 
     def __init__(
         self, target: Target, look: Look, index_of: Callable[[str], str], *, strict: bool = False
     ) -> None:
-        self.target = target
-        self.queries = Queries(target, look, strict=strict)
-        self._look = look
+        super().__init__(target, Queries(target, look, strict=strict), look)
         self._index_of = index_of
 
     def rewritten(self, node: Node) -> tuple[Node, list[Column]]:
@@ -65,17 +56,19 @@ class Statements:
         if isinstance(node, exp.Create):
             return self._create(node)
         if isinstance(node, exp.Insert):
-            return self._insert(node)
+            return self.insert(node)
         if isinstance(node, exp.Update):
-            return self._update(node)
+            return self.update(node)
         if isinstance(node, exp.Delete):
-            return self._delete(node)
+            return self.delete(node)
         if isinstance(node, exp.Drop):
             return self._drop(node)
         if isinstance(node, exp.Alter):
             return self._alter(node)
         if isinstance(node, exp.Transaction | exp.Commit | exp.Rollback):
             return node
+        if isinstance(node, exp.Analyze) and self.target.analyzes and not node.args.get("tables"):
+            return exp.Command(this="ANALYZE")
         raise Inexpressible(type(node).__name__.upper())
 
     # Tables, views, indexes
@@ -182,10 +175,6 @@ class Statements:
             ]
         raise Inexpressible("a constraint of a table")
 
-    def _need(self, construct: str) -> None:
-        if construct in self.target.lacks:
-            raise Inexpressible(construct)
-
     def _create_view(self, node: exp.Create) -> Node:
         this = node.this
         names = []
@@ -207,19 +196,15 @@ class Statements:
         return made
 
     def _create_index(self, node: exp.Create) -> Node:
-        self._need("index")
+        self.need("index")
         index = node.this
         params = index.args["params"]
-        source = self._table(index.args["table"].name)
-        if params.args.get("where") is not None:
-            raise Inexpressible("an index of a part of the rows")
-        names = []
-        for term in params.args["columns"]:
-            of = term.this
-            if not isinstance(of, exp.Column) or source.find(of.name.lower()) is None:
-                raise Inexpressible("an index on an expression or with a collation")
-            names.append(exp.Ordered(this=exp.Column(this=named(of.name)), nulls_first=True))
-        plain = [term.this for term in names]
+        source = self.table(index.args["table"].name)
+        where, scope = params.args.get("where"), Scope(sources=[source])
+        if where is not None:
+            self.need("partial index")
+            where = exp.Where(this=self.queries.truth(where.this, scope))
+        plain = [self._indexed(term.this, source, scope) for term in params.args["columns"]]
         if self.target.quote == "`" and any(
             (found := source.find(c.name)) is not None and found.kind == TEXT for c in plain
         ):
@@ -227,12 +212,24 @@ class Statements:
         made = exp.Index(
             this=named(index.name),
             table=exp.Table(this=named(source.alias)),
-            params=exp.IndexParameters(columns=plain),
+            params=exp.IndexParameters(columns=plain, where=where),
         )
         exists = bool(node.args.get("exists"))
         return exp.Create(
             kind="INDEX", this=made, unique=bool(node.args.get("unique")), exists=exists
         )
+
+    def _indexed(self, of: Node, source: Source, scope: Scope) -> Node:
+        """A term of an index."""
+        if isinstance(of, exp.Collate):
+            raise Inexpressible("an index with a collation")
+        if isinstance(of, exp.Column) and source.find(of.name.lower()) is not None:
+            return exp.Column(this=named(of.name))
+        self.need("expression index")
+        typed = self.queries.value(of, scope)
+        if typed.constant is not None or typed.kind == NULL:
+            raise Inexpressible("an index on a constant")
+        return exp.Paren(this=typed.node)
 
     def _drop(self, node: exp.Drop) -> Node:
         kind = str(node.args["kind"]).upper()
@@ -240,7 +237,7 @@ class Statements:
             raise Inexpressible(kind.lower())
         name = node.args["tables"][0].name
         if kind == "INDEX":
-            self._need("index")
+            self.need("index")
             if self.target.quote == "`":
                 of = self._index_of(name.lower())
                 return exp.Command(this="DROP", expression=f" INDEX `{name.lower()}` ON `{of}`")
@@ -249,7 +246,7 @@ class Statements:
         return exp.Drop(kind=kind, tables=[table], exists=exists, cascade=cascade)
 
     def _alter(self, node: exp.Alter) -> Node:
-        source = self._table(node.this.name)
+        source = self.table(node.this.name)
         [action] = node.args["actions"]
         if isinstance(action, exp.AlterRename):
             new: Node = exp.AlterRename(this=exp.Table(this=named(action.this.name)))
@@ -260,126 +257,6 @@ class Statements:
         else:
             raise Inexpressible("ALTER TABLE … DROP COLUMN")
         return exp.Alter(this=exp.Table(this=named(source.alias)), kind="TABLE", actions=[new])
-
-    def _table(self, name: str) -> Source:
-        found = self._look(name.lower())
-        if found is None:
-            raise Unresolved(name)
-        return found
-
-    # Rows
-
-    def _insert(self, node: exp.Insert) -> Node:
-        this = node.this
-        listed = []
-        if isinstance(this, exp.Schema):
-            listed = [n.name.lower() for n in this.expressions]
-            this = this.this
-        source = self._table(this.name)
-        columns = [self._known(source, n) for n in listed] if listed else list(source.columns)
-        if node.args.get("default") or node.args.get("returning") or node.args.get("conflict"):
-            raise Inexpressible("INSERT with DEFAULT VALUES, RETURNING or ON CONFLICT")
-        if source.key and source.key not in [c.name for c in columns]:
-            raise Inexpressible("a rowid that SQLite chooses")
-        target: Node = exp.Table(this=named(source.alias))
-        names = [named(c.name) for c in columns]
-        target = exp.Schema(this=target, expressions=names)
-        made = exp.Insert(this=target)
-        self._alternative(str(node.args.get("alternative") or ""), made, source, columns)
-        query = node.expression
-        if isinstance(query, exp.Values):
-            rows = [self._row(r.expressions, columns, source) for r in query.expressions]
-            made.set("expression", exp.Values(expressions=rows))
-            return made
-        rewritten, outputs = self.queries.query(query, None)
-        if len(outputs) != len(columns):
-            raise Unresolved("another number of values than of columns")
-        for output, column in zip(outputs, columns, strict=True):
-            self.stored(Typed(rewritten, output.kind), column)
-        made.set("expression", rewritten)
-        return made
-
-    def _alternative(
-        self, alternative: str, made: exp.Insert, source: Source, columns: Sequence[Column]
-    ) -> None:
-        """What happens to rows whose keys are there; nothing is to be said where no key is."""
-        if not alternative or alternative in _IGNORED or not source.unique:
-            return
-        self._need("key")
-        said = {"IGNORE": self.target.ignore, "REPLACE": self.target.replace}.get(alternative)
-        one = len(source.unique) == 1 and len(columns) == len(source.columns)
-        if not said or (alternative == "REPLACE" and self.target.quote != "`" and not one):
-            raise Inexpressible(f"INSERT OR {alternative} into this table")
-        if said == "ON CONFLICT":
-            keys = ", ".join(f'"{name}"' for name in source.unique[0])
-            sets = ", ".join(f'"{c.name}" = excluded."{c.name}"' for c in columns)
-            said = f"ON CONFLICT ({keys}) DO UPDATE SET {sets}"
-        made.set("hint", exp.Var(this=said))
-
-    def _row(self, values: Sequence[Node], columns: Sequence[Column], source: Source) -> Node:
-        if len(values) != len(columns):
-            raise Unresolved("another number of values than of columns")
-        made = []
-        for value, column in zip(values, columns, strict=True):
-            typed = self.queries.value(value, Scope())
-            if typed.kind == NULL and column.name == source.key:
-                raise Inexpressible("a rowid that SQLite chooses")
-            made.append(self.stored(typed, column))
-        return exp.Tuple(expressions=made)
-
-    def _known(self, source: Source, name: str) -> Column:
-        found = source.find(name)
-        if found is None:
-            raise Unresolved(name)
-        return found
-
-    def stored(self, typed: Typed, column: Column) -> Node:
-        """The value as the column keeps it. Raises Inexpressible when it cannot there."""
-        kind, constant = column.kind, typed.constant
-        if typed.kind == NULL:
-            return self.queries.null(kind).node if kind != BLOB else exp.Null()
-        if kind in (INT, REAL, NUM) and isinstance(constant, str):
-            number = number_of(constant)
-            if number is None:
-                raise Inexpressible(AFFINITY)
-            typed = self.queries.number(number)
-            constant = number
-        if kind == INT and isinstance(constant, float) and constant == int(constant):
-            return self.queries.number(int(constant)).node
-        if kind == typed.kind or (kind in (REAL, NUM) and typed.kind in (INT, REAL, NUM)):
-            return typed.node
-        if kind == TEXT and typed.kind == INT:
-            return self.queries.text(typed).node
-        raise Inexpressible(AFFINITY)
-
-    def _update(self, node: exp.Update) -> Node:
-        source = self._table(node.this.name)
-        if any(node.args.get(n) for n in ("from_", "returning", "order", "limit", "alternative")):
-            raise Inexpressible("UPDATE OR, with FROM, RETURNING, ORDER BY or LIMIT")
-        scope = Scope(sources=[source])
-        values: dict[str, Node] = {}
-        for pair in node.expressions:
-            if not isinstance(pair.this, exp.Column):
-                raise Inexpressible("UPDATE of several columns at once")
-            column = self._known(source, pair.this.name.lower())
-            values[column.name] = self.stored(self.queries.value(pair.expression, scope), column)
-        pairs = [exp.EQ(this=exp.Column(this=named(n)), expression=v) for n, v in values.items()]
-        made = exp.Update(this=exp.Table(this=named(source.alias)), expressions=pairs)
-        self._where(node, made, scope)
-        return made
-
-    def _delete(self, node: exp.Delete) -> Node:
-        source = self._table(node.this.name)
-        if any(node.args.get(n) for n in ("using", "returning", "order", "limit")):
-            raise Inexpressible("DELETE with RETURNING, ORDER BY or LIMIT")
-        made = exp.Delete(this=exp.Table(this=named(source.alias)))
-        self._where(node, made, Scope(sources=[source]))
-        return made
-
-    def _where(self, node: Node, made: Node, scope: Scope) -> None:
-        where = node.args.get("where")
-        if where is not None:
-            made.set("where", exp.Where(this=self.queries.truth(where.this, scope)))
 
 
 def is_rowid(node: exp.ColumnDef) -> bool:

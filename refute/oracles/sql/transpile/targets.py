@@ -27,7 +27,8 @@ class Target:
     type of conditions, "" when those are integers. binary: collation to give to text columns.
     lacks: constructs that it refuses, or takes and does not keep. unique_names: whether result
     columns must have different names, and none that is a column's. cascades: a view that others
-    show can only be dropped with them, which SQLite leaves to fail. ignore, replace: how INSERT OR
+    show can only be dropped with them, which SQLite leaves to fail. analyzes: whether ANALYZE means
+    all tables. ignore, replace: how INSERT OR
     IGNORE and INSERT OR REPLACE are said.
     """
 
@@ -57,6 +58,7 @@ class Target:
     lacks: frozenset[str] = frozenset()
     unique_names: bool = False
     cascades: bool = False
+    analyzes: bool = False
     ignore: str = ""
     replace: str = ""
 
@@ -74,7 +76,8 @@ TARGETS: dict[str, Target] = {
             narrow=True,
             divide="//",
             any_value="FIRST",
-            lacks=frozenset({"REINDEX"}),
+            lacks=frozenset({"REINDEX", "partial index"}),
+            analyzes=True,
             ignore="OR IGNORE",
             replace="OR REPLACE",
         ),
@@ -85,6 +88,7 @@ TARGETS: dict[str, Target] = {
             any_value="ARRAY_AGG",
             binary='COLLATE "C"',
             cascades=True,
+            analyzes=True,
             ignore="ON CONFLICT DO NOTHING",
             replace="ON CONFLICT",
         ),
@@ -92,7 +96,7 @@ TARGETS: dict[str, Target] = {
             "datafusion",
             any_value="FIRST_VALUE",
             unique_names=True,
-            lacks=frozenset({"index", "REINDEX", "key", "temporary"}),
+            lacks=frozenset({"index", "REINDEX", "key", "temporary", "row-in"}),
         ),
         Target(
             "mysql",
@@ -107,6 +111,7 @@ TARGETS: dict[str, Target] = {
             truncate="TRUNCATE",
             boolean="",
             binary="CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+            lacks=frozenset({"partial index", "expression index"}),
             ignore="IGNORE",
             replace="REPLACE",
         ),

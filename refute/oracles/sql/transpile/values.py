@@ -42,6 +42,7 @@ CONDITIONS = (
 )  # fmt: skip
 _ADDING = (exp.Add, exp.Sub, exp.Mul)
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr)
+_SHIFTS = (exp.BitwiseLeftShift, exp.BitwiseRightShift)
 _LARGEST = 2**63
 
 
@@ -65,6 +66,7 @@ class Values(abc.ABC):
             **dict.fromkeys(CONDITIONS, self._truth_value),
             **dict.fromkeys((exp.Div, exp.Mod, exp.IntDiv), self._quotient),
             **dict.fromkeys((*_ADDING, *_BITS), self._arithmetic),
+            **dict.fromkeys(_SHIFTS, self._shifted),
         }
 
     @abc.abstractmethod
@@ -201,6 +203,20 @@ class Values(abc.ABC):
         if isinstance(node, _BITS):
             made = self._signed(made)
         return Typed(made, _result(left, right), constant=_folded(node, left, right))
+
+    def _shifted(self, node: Node, scope: Scope) -> Typed:
+        """Bits shifted by a number that is known; MySQL's would have no sign on the way."""
+        left = self._integer(self.value(node.this, scope))
+        by = self.value(node.expression, scope).constant
+        if not isinstance(by, int) or not -64 < by < 64:
+            raise Inexpressible("a shift by a number that is computed")
+        up = isinstance(node, exp.BitwiseLeftShift) == (by >= 0)
+        if not up and self.target.quote == "`":
+            raise Inexpressible("bitwise right shift")
+        made = (exp.BitwiseLeftShift if up else exp.BitwiseRightShift)(
+            this=paren(left.node), expression=integer(abs(by))
+        )
+        return Typed(self._signed(made), left.kind)
 
     def _signed(self, node: Node) -> Node:
         """Bits as a signed number, which MySQL's are not."""

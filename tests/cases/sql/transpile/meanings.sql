@@ -130,3 +130,6 @@ SELECT m.y, k.x FROM m JOIN m AS k USING (x) WHERE k.x > 0
 SELECT n.a, p.q FROM n NATURAL JOIN (SELECT b AS q FROM n) AS p
 SELECT n.a, p.q FROM n NATURAL LEFT JOIN (SELECT b AS q FROM n WHERE b > 99) AS p
 SELECT ~NULL, (NULL & 3), typeof(NULL | 1) FROM n
+SELECT a << 2, b >> 1, a >> 0, -b >> 2, a << -1, NULL << 1 FROM n
+SELECT a FROM n WHERE (a, b) IN (SELECT a, b FROM n WHERE b > 0)
+SELECT a FROM n WHERE NOT (b, a) IN (SELECT y, x FROM m)
