@@ -81,7 +81,7 @@ def transformed(
     """The query by one rule, at all of its places where it applies; None where there is none."""
     rng = random.Random(f"{case.seed}/{NAME}/{rule}")
     if rule not in OF_EXPRESSIONS:
-        return eet_clauses.rewritten(rule, scope, query, rng)
+        return eet_clauses.rewritten(rule, scope, query, rng, case.dialect)
     deep = rule in eet_values.WRAPPING and rng.random() < 0.5
     change = OF_EXPRESSIONS[rule]
     by: dict[int, Node] = {}

@@ -243,8 +243,16 @@ def selects_in(query: Node) -> Iterator[Node]:
                 yield from selects_in(item)
 
 
-def rewritten(rule: str, scope: Scope, query: Node, rng: random.Random) -> Node | None:
+WRAPPING = frozenset({"whole in a subquery", "whole in a CTE", "UNION as DISTINCT"})
+"""Rules with `*` around the query: other dialects spell it out, so each column needs a name."""
+
+
+def rewritten(
+    rule: str, scope: Scope, query: Node, rng: random.Random, dialect: str = "sqlite"
+) -> Node | None:
     """The query, which has no ORDER BY and LIMIT at its end, by a rule; None if it cannot be."""
+    if rule in WRAPPING and dialect != "sqlite" and not output_names(_first(query)):
+        return None
     if rule in OF_WHOLE:
         return OF_WHOLE[rule](scope, query, rng)
     if rule in OF_ROOT:
@@ -254,6 +262,13 @@ def rewritten(rule: str, scope: Scope, query: Node, rng: random.Random) -> Node 
         if made is not None:
             return swapped(query, {id(select): made})
     return None
+
+
+def _first(query: Node) -> Node:
+    """The SELECT whose names a query's result columns have."""
+    while isinstance(query, exp.SetOperation | exp.Subquery):
+        query = query.this
+    return query
 
 
 RULES = (*OF_SELECT, *OF_ROOT, *OF_WHOLE)
