@@ -10,7 +10,7 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from refute.budget import parse_duration
@@ -38,6 +38,7 @@ refute fuzz sql --engine turso --repeat 7/203
 
 BUDGET = "60s"
 ALL = "all"
+REPEAT = "--repeat"
 SHOWN = 10
 MOST_DIGITS = 15
 DIALECTS = ("sqlite", "duckdb", "datafusion", "postgresql", "mysql")
@@ -60,6 +61,19 @@ class _Listing(argparse.Action):
         raise HelpShown
 
 
+class _Fuzz(Parser):
+    """The parser of the command: `--repeat -5/3` is no option that begins with a hyphen."""
+
+    def read(self, argv: Sequence[str]) -> argparse.Namespace:
+        """As for any command."""
+        told = list(argv)
+        for place, word in enumerate(told[:-1]):
+            if word == REPEAT and _REPEAT.fullmatch(told[place + 1]):
+                told[place : place + 2] = [f"{REPEAT}={told[place + 1]}"]
+                break
+        return super().read(told)
+
+
 class Limits(NamedTuple):
     """How long a run is. programs: None for as long as there is time; time_s: the other way."""
 
@@ -69,7 +83,7 @@ class Limits(NamedTuple):
 
 def parser() -> Parser:
     """The command's arguments."""
-    made = Parser("fuzz sql", ABOUT, EXAMPLES)
+    made = _Fuzz("fuzz sql", ABOUT, EXAMPLES)
     for add in (_engine, _generated, _running, _findings):
         add(made)
     return made
@@ -123,7 +137,7 @@ def _generated(made: Parser) -> None:
         "--queries", type=count, default=QUERIES, metavar="N", help=f"on one database ({QUERIES})"
     )
     group.add_argument(
-        "--repeat", default="", metavar="SEED/PROGRAM", help="one database of an earlier run again"
+        REPEAT, default="", metavar="SEED/PROGRAM", help="one database of an earlier run again"
     )
 
 

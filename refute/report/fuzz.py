@@ -133,9 +133,9 @@ def _by_oracle(oracles: tuple[str, ...], counts: Counts) -> str:
 def _speed(report: FuzzReport) -> str:
     counts, wall = report.run.counts, max(report.wall_s, 0.001)
     a_core = f", {counts.queries / counts.cpu_s:,.0f} a CPU second" if counts.cpu_s else ""
-    return (
-        f"took       {report.wall_s:.1f} s, {counts.queries / wall:,.0f} queries a second{a_core}"
-    )
+    ended = {"time": ", until the time was over", "interrupted": ", until it was interrupted"}
+    rate = f"{counts.queries / wall:,.0f} queries a second{a_core}"
+    return f"took       {report.wall_s:.1f} s{ended.get(report.run.stopped, '')}; {rate}"
 
 
 def known_lines(use: KnownUse) -> list[str]:
