@@ -11,6 +11,7 @@ anybody.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Sequence
 
 from refute.oracles.sql.partial.question import Case
@@ -31,6 +32,7 @@ STATEMENTS = {SQLITE: 60_000}  # that a reduction may ask: one costs some 30 µs
 SLOWER = 15_000  # in a worker of its own
 START = {SQLITE: 0, "duckdb": 60}  # statements' worth of a new database
 STARTS = 15  # in other engines
+LOOK_S = 25.0  # wall seconds of a reduction, on a machine that is slower than the counts expect
 RESTART = 300  # statements' worth of a process that died
 
 Before = Callable[[Failure], Sequence[str]]
@@ -39,10 +41,14 @@ Before = Callable[[Failure], Sequence[str]]
 
 @dataclasses.dataclass(frozen=True)
 class Looked:
-    """What came of a look. finding: None when there is nothing to tell, and why."""
+    """What came of a look. finding: None when there is nothing to tell, and why.
+
+    varies: it did not break again.
+    """
 
     finding: Finding | None
     why: str = ""
+    varies: bool = False
 
 
 class Looking:
@@ -90,7 +96,7 @@ class Looking:
         times = sum(one is not None for one in seen)
         last = next((one for one in seen if one is not None), None)
         if last is None:
-            return Looked(None, "it did not break again")
+            return Looked(None, "it did not break again", varies=True)
         again = f"only {times} of {len(seen)} fresh processes: the engine's answer changes"
         return Looked(self._finding(failure, last, again))
 
@@ -101,7 +107,8 @@ class Looking:
         start = START.get(self._engine, STARTS)
         if failure.kind.startswith("lost"):
             start += RESTART
-        reducer = Reducer(breaks, STATEMENTS.get(self._engine, SLOWER), start)
+        most = STATEMENTS.get(self._engine, SLOWER)
+        reducer = Reducer(breaks, most, start, time.monotonic() + LOOK_S)
         return reducer.reduced(setup, failure.query)
 
     def _told(self, failure: Failure, setup: tuple[str, ...], query: str, *, alone: bool) -> Looked:
@@ -120,7 +127,7 @@ class Looking:
             if not alone:
                 said = f"{said}; after other statements only, which are part of the setup"
             return Looked(self._finding(failure, last, said))
-        return Looked(None, "it broke in the same process only")
+        return Looked(None, "it broke in the same process only", varies=True)
 
     def _opinion(self, failure: Failure) -> Opinion | None:
         """What a second SQLite says where the embedded one speaks against the engine."""

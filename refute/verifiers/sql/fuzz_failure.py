@@ -21,7 +21,8 @@ class Failure:
     """A question that the engine's answers broke, as it was met.
 
     setup, query: in SQLite's dialect; asked_setup, asked: as the engine was asked. seed: of the
-    case. program: its number; place: of the query in it. kind: see `kind_of`.
+    case. program: its number; place: of the query in it. kind: see `kind_of`. own: whether setup
+    and query are in the engine's own dialect, as a script has them.
     """
 
     oracle: str
@@ -36,6 +37,7 @@ class Failure:
     asked_setup: tuple[str, ...]
     asked: tuple[str, ...]
     place: int = 0
+    own: bool = False
 
 
 def kind_of(answers: Sequence[Answer]) -> str:

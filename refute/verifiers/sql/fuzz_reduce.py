@@ -9,6 +9,7 @@ bounded, so that the same failure is reduced to the same case on a slow machine.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from refute.fuzz.sql.reduction import bolder, finer, simpler, size
@@ -25,20 +26,24 @@ class Reducer:
     """Reduces one failure.
 
     breaks: whether a case fails as the first did. statements: that may be asked in all; `start`:
-    how many of them a new database is worth. tried: how many cases were tried.
+    how many of them a new database is worth. until: a time of
+    the monotonic clock, when it stops wherever it is. tried: how many cases were tried.
     """
 
-    def __init__(self, breaks: Breaks, statements: int, start: int = 0) -> None:
+    def __init__(
+        self, breaks: Breaks, statements: int, start: int = 0, until: float = float("inf")
+    ) -> None:
         self._breaks = breaks
         self._left = statements
         self._start = start
+        self._until = until
         self._seen: set[Script] = set()
         self.tried = 0
 
     @property
     def spent(self) -> bool:
         """Whether it had to stop before nothing was simpler."""
-        return self._left <= 0
+        return self._left <= 0 or time.monotonic() > self._until
 
     def reduced(self, setup: Sequence[str], query: str) -> Script:
         """The simplest case that was found."""

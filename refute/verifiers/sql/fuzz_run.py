@@ -50,6 +50,7 @@ __all__ = [
 TICK_S = 1.0
 WAIT_S = 0.2
 SAVE_S = 5.0
+GRACE_S = 30.0  # after the end, to look into failures
 MOST_WAITING = 5_000  # failures that nobody has looked at, while which no program is begun
 GONE = 5  # programs in a row that the engine did not get through
 
@@ -70,7 +71,7 @@ class _Loop:
         self._plan = plan
         self._progress = progress
         self._state = state
-        self._began = self._saved = time.monotonic()
+        self._began = self._saved = self._ended = time.monotonic()
         self._told = 0.0
         self._counts = Counts()
         self._causes = Causes()
@@ -96,9 +97,13 @@ class _Loop:
         try:
             if not self._resumed():
                 self._probe(team)
-            while not stopped or self._looking:
+            while not stopped or self._finishing():
                 stopped = stopped or self._stops()
-                self._give(team, going=not stopped)
+                if not stopped:
+                    self._ended = time.monotonic()
+                self._give_looks(team)
+                if not stopped:
+                    self._give_units(team)
                 for task, came in team.ended(WAIT_S):
                     self._in_work -= 1
                     self._came(task, came)
@@ -168,6 +173,12 @@ class _Loop:
             notes=tuple(self._notes),
         )
 
+    def _finishing(self) -> bool:
+        """Whether to go on after the end, for what was met and not looked into yet."""
+        if time.monotonic() > self._ended + GRACE_S:
+            return False
+        return self._looking or bool(self._failures)
+
     def _stops(self) -> str:
         if self._plan.time_s is not None and time.monotonic() - self._began > self._plan.time_s:
             return "time"
@@ -188,10 +199,10 @@ class _Loop:
         scripts = len(self._plan.seeds)
         return -1 - number if number < 0 else number - self._plan.first + scripts
 
-    def _give(self, team: Team, *, going: bool) -> None:
-        """Give work: a look where one is due, and programs."""
+    def _give_looks(self, team: Team) -> None:
+        """Have the next failure looked into that is worth it."""
         behind = self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
-        while not self._looking and self._failures and team.room and going and not behind:
+        while not self._looking and self._failures and team.room and not behind:
             if not self._wanted and not self._causes.wants(self._failures[0]):
                 self._failures.popleft()
                 continue
@@ -200,7 +211,10 @@ class _Loop:
             failure = self._failures[0]
             unit = max(0, self._unit_of(failure.program))
             self._give_one(team, Look(failure, self._learner.features(unit)))
-        while going and team.room and self._more() and self._may_begin():
+
+    def _give_units(self, team: Team) -> None:
+        """Begin programs."""
+        while team.room and self._more() and self._may_begin():
             features = self._learner.features(self._given)
             self._give_one(team, Unit(self._number(self._given), features))
             self._given += 1
@@ -220,7 +234,7 @@ class _Loop:
         else:
             self._looked_s += took
         if isinstance(came, Died):
-            came = Looked(None, f"the process that looked at it died: {came}")
+            came = Looked(None, f"the process that looked at it died: {came}", varies=True)
             if isinstance(task, Unit):
                 came = Done(task.number, Counts(), [], lost=came.why, gone=True)
         elif isinstance(came, Exception):
@@ -249,7 +263,7 @@ class _Loop:
         self._looking = False
         self._failures.popleft()
         if looked.finding is None:
-            self._counts.unconfirmed += 1
+            self._counts.unconfirmed += looked.varies
             self._counts.open[looked.why] += 1
             self._causes.gave_nothing(failure)
             return

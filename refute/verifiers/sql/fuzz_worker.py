@@ -28,6 +28,7 @@ from refute.verifiers.sql.fuzz_dialect_profile import mixed
 from refute.verifiers.sql.fuzz_failure import Failure, seed_of
 from refute.verifiers.sql.fuzz_learn import Probe, Probed, Uses, probed
 from refute.verifiers.sql.fuzz_oracles import opened
+from refute.verifiers.sql.fuzz_own import OwnDesk, own_desk
 from refute.verifiers.sql.fuzz_plan import Counts, Plan
 from refute.verifiers.sql.fuzz_plans import Plans
 from refute.verifiers.sql.fuzz_seeding import cases_of, schema_of
@@ -80,6 +81,8 @@ class Bench:
         self.plan = plan
         self._desk: Desk | None = None
         self._looking: Looking | None = None
+        self._own: OwnDesk | None = None
+        self._own_looking: Looking | None = None
         self._plans: set[int] = set()  # of the last program
         self._grammar: tuple[frozenset[str], Grammar] | None = None
 
@@ -88,9 +91,13 @@ class Bench:
         if self._desk is not None:
             self._desk.close()
             self._desk = None
-        if self._looking is not None:
-            self._looking.close()
-            self._looking = None
+        if self._own is not None:
+            self._own.close()
+            self._own = None
+        for looking in (self._looking, self._own_looking):
+            if looking is not None:
+                looking.close()
+        self._looking = self._own_looking = None
 
     def do(self, task: Unit | Look | Probe) -> Any:
         """`Done` of a unit, `Looked` of a failure, `Probed`. Raises UsageError."""
@@ -105,6 +112,8 @@ class Bench:
 
     def look(self, task: Look) -> Looked:
         """What comes of a closer look at a failure."""
+        if task.failure.own:
+            return self._own_look(task.failure)
         desk = self._opened(Counts())
         desk.program = task.failure.program
         if self._looking is None:
@@ -139,7 +148,9 @@ class Bench:
         """Run a program, or its queries up to the place `last`."""
         desk.program = unit.number
         if unit.number < 0:
-            self._script(desk, self.plan.seeds[-1 - unit.number])
+            script = self.plan.seeds[-1 - unit.number]
+            self._script(desk, script)
+            self._own_script(desk, script)
             return
         made = self._made(unit)
         desk.begin(made.setup)
@@ -193,6 +204,40 @@ class Bench:
             desk.counts.queries += len(cases)
             changing += desk.ask(cases)
             self._change(desk, changing)
+
+    def _own_script(self, desk: Desk, script: SeedScript) -> None:
+        """Ask about the queries of a script as they stand, where that is another dialect."""
+        own = self._own_opened()
+        if own is None:
+            return
+        own.counts, own.failures, own.losses = desk.counts, [], 0
+        own.program = desk.program
+        place = 0
+        for setup, queries in cases_of(list(script.cases())):
+            own.begin(setup)
+            cases = []
+            for query in queries:
+                cases.append((place, own.case(query, seed_of(self.plan.seed, 0, place))))
+                place += 1
+            accepted = own.counts.accepted  # of the queries, which were counted before
+            self._change(own, own.ask(cases))
+            own.counts.accepted = accepted
+        desk.failures += [dataclasses.replace(failure, own=True) for failure in own.failures]
+
+    def _own_look(self, failure: Failure) -> Looked:
+        """What comes of a closer look at a failure of a script as it stands."""
+        own = self._own_opened()
+        if own is None:
+            return Looked(None, "the script is in SQLite's dialect")
+        own.counts, own.program = Counts(), failure.program
+        if self._own_looking is None:
+            self._own_looking = Looking(own, self.plan.choice.engine, self.plan.seed)
+        return self._own_looking.look(failure, lambda _: ())
+
+    def _own_opened(self) -> OwnDesk | None:
+        if self._own is None:
+            self._own = own_desk(self.plan)
+        return self._own
 
     def _made(self, unit: Unit) -> Program:
         plan = self.plan
