@@ -12,7 +12,8 @@ HAVING, or one that is made up from the columns in scope. Forms:
 * aggregates, with GROUP BY or without: COUNT and SUM of the whole are the sums, MIN the least, MAX
   the greatest of the three, AVG the sum by the number. Groups are put together by their keys. Sums
   of floats may differ by what their rounding allows;
-* LIMIT and OFFSET: the rows after a number are as many less (`tlp_limit`).
+* LIMIT and OFFSET: the rows after a number are as many less; ORDER BY an expression: the same rows
+  (`tlp_limit`).
 
 Sees: a condition that holds and is taken as not holding or the other way round, in an index, a
 join, a filter that was moved or an operator that forgets NULL, as long as the three do not make the
@@ -40,7 +41,7 @@ from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.partial.predicates import columns_of, predicate
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Question
 from refute.oracles.sql.partial.sums import Sums, summed
-from refute.oracles.sql.partial.tlp_limit import by_number
+from refute.oracles.sql.partial.tlp_limit import by_number, by_order
 from refute.oracles.sql.partial.trees import (
     aggregates_in,
     bare,
@@ -89,6 +90,7 @@ class TLP:
             block = found[0] if rng.random() < 0.6 else rng.choice(found)
             yield from itertools.islice(_partitions(case, block, rng), self._most)
         yield from by_number(case, NAME)
+        yield from by_order(case, NAME)
 
 
 def _partitions(case: Case, block: Node, rng: random.Random) -> Iterator[Question]:

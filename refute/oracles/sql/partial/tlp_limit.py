@@ -1,11 +1,13 @@
-"""The rows of a query by their number: those up to OFFSET and those after it are all there are.
+"""The ends of a query: ORDER BY changes no row, and OFFSET passes over as many rows as it says.
 
-Which rows these are SQL leaves open where ORDER BY does not fix it; how many there are it does not.
+A query that is ordered by an expression is asked with and without, and has the same rows. Which
+rows these are SQL leaves open where ORDER BY does not fix it; how many there are it does not.
 So a query with LIMIT or OFFSET is asked whole and from that number on, and the second answer must
 have as many rows less.
 
-Sees: rows that OFFSET passes over in the wrong loop of a join, or more than once; a limit that is
-pushed below something that removes or adds rows. Does not see: which rows are left out.
+Sees: a row or value that sorting loses or changes; rows that OFFSET passes over in the wrong loop
+of a join, or more than once; a limit that is pushed below something that removes or adds rows. Does
+not see: which rows are left out, and in which order the others come.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node
-from refute.oracles.sql.partial.bags import depends_on_order, rows_of
+from refute.oracles.sql.partial.bags import Pair, depends_on_order, rows_of
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
 from refute.oracles.sql.partial.trees import changed, literal, make, statement
 from refute.oracles.sql.partial.written import text_of
@@ -52,6 +54,25 @@ def by_number(case: Case, oracle: str) -> Iterator[Question]:
 
     statements = tuple(statement(tree, case.dialect) for tree in (whole, rest))
     yield Question(oracle, statements, judge)
+
+
+def by_order(case: Case, oracle: str) -> Iterator[Question]:
+    """One question about a query that is ordered by more than result columns."""
+    order = case.query.args.get("order")
+    if order is None or all(
+        isinstance(t.this, exp.Column | exp.Literal) for t in order.expressions
+    ):
+        return
+    ordered = changed(case.query, limit=None, offset=None)
+    whole = changed(ordered, order=None)
+
+    def judge(answers: Sequence[Answer]) -> Judged:
+        rows = rows_of(answers)
+        if isinstance(rows, Judged):
+            return rows
+        return Pair(case, whole, rows[0], rows[1], "its rows in order").judged()
+
+    yield Question(oracle, tuple(statement(t, case.dialect) for t in (whole, ordered)), judge)
 
 
 def _number(clause: Node | None) -> int:

@@ -12,9 +12,8 @@ _GIVEN = "given"
 
 def text_of(tree: Node) -> str:
     """The statement in SQLite's dialect. A text that nobody could read is a Command, as it came."""
-    given = tree._meta and tree._meta.get(_GIVEN)
-    if given and given[0] == id(tree):  # and not a copy, which may have been changed
-        return str(given[1])
+    if text := given(tree):
+        return text
     if type(tree) is exp.Command and not tree.args.get("expression"):
         return str(tree.args["this"])
     return write(tree)
@@ -22,7 +21,17 @@ def text_of(tree: Node) -> str:
 
 def tree_of(sql: str) -> Node:
     """The tree of a statement that came as text, and is asked as it came while it stays itself."""
-    tree = read(sql) or exp.Command(this=sql)
+    return kept_as(read(sql) or exp.Command(this=sql), sql)
+
+
+def given(tree: Node) -> str:
+    """The text that the statement came as; empty when it did not, or is a copy of one that did."""
+    found = tree._meta and tree._meta.get(_GIVEN)
+    return str(found[1]) if found and found[0] == id(tree) else ""
+
+
+def kept_as(tree: Node, sql: str) -> Node:
+    """The tree, which is asked as this text as long as it is not changed."""
     tree.meta[_GIVEN] = (id(tree), sql)
     return tree
 
