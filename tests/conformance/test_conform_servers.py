@@ -128,6 +128,22 @@ def test_connections_have_transactions_of_their_own(kind: str) -> None:
             engine.restart("elsewhere")
 
 
+def test_a_database_that_is_begun_again_has_nothing_of_the_one_before(kind: str) -> None:
+    change, show = {
+        "postgresql": ("SET enable_sort = off", "SHOW enable_sort"),
+        "mysql": ("SET max_sort_length = 64", "SELECT @@max_sort_length"),
+    }[kind]
+    with started(kind) as engine:
+        before = values(next(engine.answers([show])))
+        for beyond in ("SELECT 1", "CREATE TEMPORARY TABLE u(a INT)"):
+            answers = list(engine.answers(["CREATE TABLE t(a INT)", change, beyond, show]))
+            assert answers[0][0] == "done" and values(answers[-1]) != before
+            engine.again()
+            gone = engine.answers(["SELECT * FROM t", "SELECT * FROM u", show])
+            assert next(gone)[0] == next(gone)[0] == "error"
+            assert values(next(gone)) == before
+
+
 def test_files_have_databases_of_their_own_and_others_are_left_alone(kind: str) -> None:
     with started(kind) as outer:
         outer.answer_on("", "CREATE DATABASE own")

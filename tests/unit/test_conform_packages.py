@@ -129,13 +129,15 @@ def test_duckdb_begins_again_with_nothing_of_what_was_before() -> None:
         list(engine.answers(["CREATE TABLE t(a INTEGER)", "INSERT INTO t VALUES (2)"]))
         assert row(engine.answer_on("other", "SELECT a FROM t")) == [2]  # the database in use
         engine.again()
-        list(
-            engine.answers(["SET default_null_order = 'nulls_first'", "CREATE TEMP TABLE u(a INT)"])
-        )
-        engine.again()  # not so where something reaches beyond a database
         query = "SELECT a FROM (VALUES (1), (NULL)) x(a) ORDER BY a"
-        assert next(engine.answers([query]))[2] == [[1], [None]]
-        assert next(engine.answers(["SELECT * FROM u"]))[0] == "error"
+        nulls_first = "SET default_null_order = 'nulls_first'"
+        for also in ("PRAGMA disable_optimizer", "CREATE TEMP TABLE u(a INT)"):
+            assert next(engine.answers(["SELECT 1"]))[2] == [[1]]
+            answers = list(engine.answers([nulls_first, also, query]))
+            assert answers[-1][2] == [[None], [1]], answers
+            engine.again()  # settings are put back, or it is another instance
+            assert next(engine.answers([query]))[2] == [[1], [None]]
+            assert next(engine.answers(["SELECT * FROM u"]))[0] == "error"
 
 
 def test_datafusion_gives_values_as_it_shows_them() -> None:

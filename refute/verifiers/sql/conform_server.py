@@ -27,6 +27,7 @@ from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.conform_worker import (
     LIFE_S,
     MEMORY,
+    START_S,
     EngineMissing,
     InWorker,
     ended,
@@ -116,7 +117,9 @@ class InServer(InWorker):
     def again(self) -> None:
         """Begin with an empty database."""
         self.forget()
-        self.open()
+        alive = self._worker is not None and self._worker.alive
+        if not alive or self._invoke("emptied", START_S).value is not True:
+            self.open()
 
     def missing(self, outcome: Outcome) -> EngineMissing:
         """The error for a driver that is not there."""

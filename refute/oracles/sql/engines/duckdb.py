@@ -34,8 +34,13 @@ _CHANGE = re.compile(  # its result is a number
     r"\s*(?:CREATE|INSERT|UPDATE|DELETE|DROP|ALTER)\b(?!.*\bRETURNING\b)", re.I | re.S
 )
 _AT_ONCE = re.compile(f"{_QUERY.pattern}|{_CHANGE.pattern}", re.I | re.S)
+_SETTING = re.compile(r"\s*(?:SET|RESET)\s+(\w+)", re.I)
+_PRAGMAS = {
+    "PRAGMA disable_optimizer": "PRAGMA enable_optimizer",
+    "PRAGMA enable_verification": "PRAGMA disable_verification",
+}
 _WITHIN = re.compile(  # leaves nothing behind but in the database it is about
-    r"\s*(?:SELECT|FROM|VALUES|WITH|EXPLAIN|ANALYZE|INSERT|UPDATE|DELETE|ALTER\s+TABLE|DROP|"
+    r"\s*(?:SET\s+\w+\s*=|RESET|PRAGMA\s+(?:en|dis)able_(?:optimizer|verification)$|SELECT|FROM|VALUES|WITH|EXPLAIN|ANALYZE|INSERT|UPDATE|DELETE|ALTER\s+TABLE|DROP|"
     r"CREATE\s+(?:TABLE|VIEW|(?:UNIQUE\s+)?INDEX))\b",
     re.I,
 )
@@ -54,6 +59,7 @@ class DuckDB(EndingSession):
         self._careful = False  # a query may change something
         self._within = True  # nothing was asked that reaches beyond one database
         self._attached = 0
+        self._changed: set[str] = set()  # settings, by the statements that undo them
         self._kept = self._opened()  # a database in memory lives as long as a connection to it
         super().__init__()
 
@@ -80,6 +86,9 @@ class DuckDB(EndingSession):
         if not self._within or self._careful or self.database or set(self._connections) != {""}:
             return False
         connection, before = self._connections[""], self._attached
+        for statement in sorted(self._changed):
+            connection.execute(statement)
+        self._changed.clear()
         self._attached += 1
         connection.execute(f"ATTACH ':memory:' AS refute{self._attached}")
         connection.execute(f"USE refute{self._attached}")
@@ -105,6 +114,10 @@ class DuckDB(EndingSession):
         self._careful = self._careful or bool(_CHANGES.search(statement))
         one = ";" not in statement.rstrip(" \n;")
         self._within = self._within and one and _WITHIN.match(statement) is not None
+        if (setting := _SETTING.match(statement)) is not None:
+            self._changed.add(f"RESET {setting[1]}")
+        elif statement in _PRAGMAS:
+            self._changed.add(_PRAGMAS[statement])
         if one and (_CHANGE if self._careful else _AT_ONCE).match(statement):
             result = connection.execute(statement)
             names = [column[0] for column in result.description]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,6 +28,16 @@ CONNECT_S = 10
 _TRY_S = 0.2
 _COMING = ("57P03", "57P01", "57P02")  # starting up, shutting down, crashed
 
+_WITHIN = re.compile(
+    r"\s*(?:SELECT|VALUES|WITH|EXPLAIN|ANALYZE|INSERT|UPDATE|DELETE|SET\s+\w+\s*(?:=|TO)|RESET|"
+    r"ALTER\s+TABLE|DROP\s+(?:TABLE|VIEW|INDEX)|CREATE\s+(?:TABLE|VIEW|(?:UNIQUE\s+)?INDEX))\b"
+    r"(?!.*(?:;|\blo_|\bset_config))",
+    re.I | re.S,
+)
+_EMPTY = (
+    *(b"DISCARD ALL", b"SET client_min_messages = error", b"DROP SCHEMA public CASCADE"),
+    *(b"CREATE SCHEMA public", b"RESET client_min_messages", b"SET client_encoding TO 'UTF8'"),
+)
 _Status = pq.ExecStatus
 _OF_OID: Mapping[int, Callable[[bytes], Any]] = {
     16: lambda text: int(text == b"t"),
@@ -47,6 +58,7 @@ class PostgreSQL(EndingSession):
     def __init__(self, url: str, environment: Mapping[str, str], database: str) -> None:
         os.environ.update(environment)
         self._conninfo = make_conninfo(**{**parameters_of(url), "dbname": database}).encode()
+        self._within = True  # nothing was asked that reaches beyond the schema and the session
         super().__init__()
         self.version = f"PostgreSQL {_release(self._connections[''].server_version)}"
 
@@ -64,6 +76,14 @@ class PostgreSQL(EndingSession):
         if found is not None:
             found.finish()
 
+    def emptied(self) -> bool:
+        """Drop what the schema has, and settings, in the database that is there."""
+        if not self._within or set(self._connections) != {""}:
+            return False
+        connection = self._connections[""]
+        done = [connection.exec_(statement).status for statement in _EMPTY]
+        return set(done) == {_Status.COMMAND_OK}
+
     def end(self, connection: Any) -> None:
         """Have the server cancel it, by a request on a connection of its own."""
         connection.get_cancel().cancel()
@@ -76,6 +96,7 @@ class PostgreSQL(EndingSession):
         """The answer, of the last of several statements. Raises Gone."""
         if "\0" in statement:
             return ["error", "psycopg.errors.ProgrammingError", "a zero byte in a statement"]
+        self._within = self._within and _WITHIN.match(statement) is not None
         result = connection.exec_(statement.encode("utf-8", "surrogateescape"))
         while result.status in (_Status.COPY_IN, _Status.COPY_OUT, _Status.COPY_BOTH):
             result = _without_copy(connection, result.status)
