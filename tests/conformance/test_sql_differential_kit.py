@@ -27,6 +27,6 @@ def test_sql_differential_conforms() -> None:
             claim("silent", AgreesWithSQLite("planted:refuses_all")),
             claim("missing", AgreesWithSQLite("no_such_module:connect")),
         ],
-        budget=Budget(cases=60, wall_s=30.0),
+        budget=Budget(cases=200, wall_s=60.0),
     )
     assert conform(SQLDifferential(), kit) == []

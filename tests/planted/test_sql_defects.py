@@ -93,7 +93,7 @@ def test_a_constraint_that_is_not_kept_is_found() -> None:
 def test_what_needs_few_features_is_found_with_them(
     engine: str, features: list[str], mentions: str
 ) -> None:
-    case = broken(judged(engine, cases=600, features=features))
+    case = broken(judged(engine, cases=2000, features=features))
     assert case["as"] == "rows"
     assert mentions in "\n".join([*case["setup"], case["query"]])
 

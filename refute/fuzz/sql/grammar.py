@@ -87,7 +87,6 @@ class Grammar:
         return len(self.features) <= FEW
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class Source:
     """One item of FROM: the name it is known by, and its columns.
 
@@ -95,11 +94,21 @@ class Source:
     far as it shows a column as it is. rowid: whether rows have one.
     """
 
-    alias: str
-    columns: tuple[Column, ...]
-    table: Table | None = None
-    origins: tuple[Key | None, ...] = ()
-    rowid: bool = False
+    __slots__ = ("alias", "columns", "origins", "rowid", "table")
+
+    def __init__(
+        self,
+        alias: str,
+        columns: tuple[Column, ...],
+        table: Table | None = None,
+        origins: tuple[Key | None, ...] = (),
+        rowid: bool = False,
+    ) -> None:
+        self.alias = alias
+        self.columns = columns
+        self.table = table
+        self.origins = origins
+        self.rowid = rowid
 
     def values(self, of: Column) -> Sequence[Plain]:
         """What the column mostly holds, as far as that is known."""
@@ -257,17 +266,18 @@ def text(value: str) -> Node:
 
 def row_leaf(writer: Writer, family: str) -> Node:
     """A column of the family, or a literal; at times a column of a query around."""
-    if writer.random() < 0.85:
+    random = writer.random
+    if random() < 0.85:
         found = writer.columns(family)
         if not found and writer.mixed and writer.random() < 0.6:
             found = writer.columns("any")
         if writer.outer and writer.turns_to("correlated", 0.08):
             found = columns_in(writer.outer, family) or found
         if found:
-            source, of = writer.choice(found)
-            if source.rowid and writer.turns_to("rowid", 0.03):
+            source, of = found[int(random() * len(found))]
+            if source.rowid and random() < 0.03 and writer.has("rowid"):
                 return rowid(source)
-            return column(source, of)
+            return nodes.column(source.alias, of.name)
     return some_literal(writer, family)
 
 

@@ -15,9 +15,11 @@ from refute.fuzz.sql.grammar import (
     Source,
     Writer,
     closed,
+    column,
     row_leaf,
     some_literal,
     stored_literal,
+    text,
 )
 from refute.fuzz.sql.schema import Table
 from refute.fuzz.sql.text import Node
@@ -32,13 +34,15 @@ EXCHANGED: dict[type[Node], type[exp.Binary]] = {
 }
 COMPARISONS: tuple[type[exp.Binary], ...] = (exp.EQ, exp.NEQ, exp.GT, exp.LT, exp.GTE, exp.LTE)
 ALL = ("number", "text", "any")
+SIMPLE = ("condition", "simple")
+NUMBERS = ("-1", "0", "1.0", "10", "1e1")  # texts that look like them
 
 
 def _named(tree: Node, source: Source) -> Node:
     """A copy of an index's expression, with the name of the table before its columns."""
     made = tree.copy()
-    for column in list(made.find_all(exp.Column)):
-        column.set("table", exp.Identifier(this=source.alias, quoted=False))
+    for node in list(made.find_all(exp.Column)):
+        node.set("table", exp.Identifier(this=source.alias, quoted=False))
     return made
 
 
@@ -85,7 +89,8 @@ def _value_of(made: Node) -> Node | None:
     inner = made.this if isinstance(made, exp.Not) else made
     if isinstance(inner, exp.Is) or type(inner) in EXCHANGED:
         value = inner.this
-        return value if isinstance(value, exp.Expr) else None
+        single = isinstance(value, exp.Expr) and not isinstance(value, exp.Tuple)
+        return value if single else None
     return None
 
 
@@ -95,9 +100,12 @@ def _about(writer: Writer, source: Source, value: Node) -> Node:
     if share < 0.25:
         made = exp.Is(this=closed(value), expression=exp.Null())
         return exp.Not(this=made) if share < 0.12 else made
-    column = value.find(exp.Column)
-    known = [c for c in source.columns if column is not None and c.name == column.name]
-    other = stored_literal(writer, source, known[0]) if known else some_literal(writer, "any")
+    first = value.find(exp.Column)
+    known = [c for c in source.columns if first is not None and c.name == first.name]
+    if share > 0.7:
+        other = writer.operand("any", 0) if writer.chance(0.6) else text(writer.choice(NUMBERS))
+    else:
+        other = stored_literal(writer, source, known[0]) if known else some_literal(writer, "any")
     if share > 0.9:
         return exp.Or(this=closed(value), expression=closed(writer.condition(0)))
     if share < 0.45 and writer.has("is"):
@@ -112,7 +120,41 @@ def _comparison(writer: Writer, family: str, depth: int) -> Node:
     if found:
         source, tree = writer.choice(found)
         return _about(writer, source, _named(tree, source))
-    left, right = writer.operand("any", 0), writer.operand("any", 0)
+    inner = min(depth - 1, 1)
+    left, right = writer.operand("any", inner), writer.operand("any", inner)
+    return writer.choice(COMPARISONS)(this=left, expression=right)
+
+
+def _served(writer: Writer, family: str, depth: int) -> Node:
+    """A condition about a column of an index that the index can answer."""
+    found = [
+        (source, of)
+        for source, table in _tables(writer)
+        for of in source.columns
+        if of.name in table.indexed
+    ]
+    if not found:
+        return _comparison(writer, family, depth)
+    source, of = writer.choice(found)
+    left = column(source, of)
+    values = source.values(of)
+    share = writer.random()
+    if share < 0.2 and writer.has("like"):
+        known = [value for value in values if type(value) is str] or ["a"]
+        start = writer.choice(known)
+        if writer.chance(0.5):
+            start = f"{start[:2]}%"
+        glob = writer.has("glob") and writer.chance(0.3)
+        return (exp.Glob if glob else exp.Like)(this=left, expression=text(start))
+    if share < 0.35 and writer.has("between"):
+        low, high = (stored_literal(writer, source, of) for _ in range(2))
+        return exp.Between(this=left, low=low, high=high)
+    if share < 0.5 and writer.has("in-list"):
+        some = [stored_literal(writer, source, of) for _ in range(1 + writer.chance(0.6))]
+        return exp.In(this=left, expressions=some)
+    right = stored_literal(writer, source, of)
+    if share > 0.85 and writer.has("collate"):
+        right = exp.Collate(this=right, expression=exp.Var(this="NOCASE"))
     return writer.choice(COMPARISONS)(this=left, expression=right)
 
 
@@ -126,7 +168,8 @@ def _expression(writer: Writer, family: str, depth: int) -> Node:
 
 
 PRODUCTIONS = (
-    Production("partial-index", 1.5, ("condition", "simple"), _condition),
-    Production("expression-index", 1.0, ("condition", "simple"), _comparison),
+    Production("partial-index", 3, SIMPLE, _condition),
+    Production("expression-index", 2, SIMPLE, _comparison),
+    Production("index", 2, SIMPLE, _served),
     Production("expression-index", 0.4, ALL, _expression),
 )

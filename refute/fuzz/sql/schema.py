@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from sqlglot import exp
 
+from refute.fuzz.sql import nodes
 from refute.fuzz.sql.definition_looks import NEEDS
 from refute.fuzz.sql.text import Node
 from refute.plain import Plain
@@ -118,7 +119,8 @@ class Table:
 
     kind: "table", "view" or "virtual". held: the values by column that are mostly there, without
     NULL. rowid: whether its rows have numbers that are the same in every engine. indexes: names.
-    expressions, conditions: those of its indexes, whose columns stand there without a table.
+    indexed: columns that an index or a key begins with. expressions, conditions: those of its
+    indexes, whose columns stand there without a table.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Table:
     kind: str = "table"
     rowid: bool = True
     indexes: tuple[str, ...] = ()
+    indexed: tuple[str, ...] = ()
     expressions: tuple[Node, ...] = ()
     conditions: tuple[Node, ...] = ()
 
@@ -170,12 +173,12 @@ class Shape:
 def literal(value: Plain) -> Node:
     """A tree for a value."""
     if value is None:
-        return exp.Null()
+        return nodes.null()
     if type(value) is str:
-        return exp.Literal(this=value, is_string=True)
+        return nodes.literal(value, is_string=True)
     if type(value) is bytes:
         return exp.HexString(this=value.hex())
     text = repr(abs(value))
     number = exp.Literal(this="1e500" if text == "inf" else text, is_string=False)
     negative = value < 0 or (type(value) is float and str(value).startswith("-"))
-    return exp.Neg(this=number) if negative else number
+    return nodes.unary(exp.Neg, number) if negative else number

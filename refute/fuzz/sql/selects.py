@@ -50,7 +50,7 @@ def compound(writer: Writer, families: Sequence[str], kinds: Sequence[str]) -> N
     """Several SELECTs combined, from the left."""
     tree = select(writer, families)
     more = 1
-    if writer.turns_to("compound-several", 0.25):
+    if writer.turns_to("compound-several", 0.2):
         more += 1 + writer.chance(0.3)
     for _ in range(more):
         kind, distinct = COMPOUNDS[writer.choice(kinds)]
@@ -142,10 +142,10 @@ def _grouped(writer: Writer, tree: Node, families: Sequence[str]) -> list[Node]:
 def _rows(writer: Writer) -> Node:
     """FROM and WHERE."""
     first, joins = from_clause(writer, _derived)
-    tree = make(exp.Select, from_=make(exp.From, this=first), joins=joins)
+    tree = make(exp.Select, from_=nodes.unary(exp.From, first), joins=joins)
     where = _where(writer)
     if where is not None:
-        put(tree, "where", make(exp.Where, this=where))
+        put(tree, "where", nodes.unary(exp.Where, where))
     return tree
 
 
@@ -156,11 +156,16 @@ def named(value: Node, place: int) -> Node:
 
 def depth_of(writer: Writer) -> int:
     """How deep expressions may go: less in subqueries."""
-    return int(writer.random() * (max(0, DEPTH + 1 - writer.level) + 1))
+    most = DEPTH + 2 - writer.level
+    return int(writer.random() * most) if most > 1 else 0
 
 
 def _where(writer: Writer) -> Node | None:
-    condition = writer.condition(depth_of(writer)) if writer.chance(0.55) else None
+    condition = (
+        writer.condition(depth_of(writer))
+        if writer.chance(0.75 if writer.level == 1 else 0.4)
+        else None
+    )
     if writer.outer and writer.turns_to("correlated", 0.5):
         linked = link(writer, writer.outer, writer.sources)
         both = make(exp.And, this=make(exp.Paren, this=condition), expression=linked)

@@ -73,7 +73,7 @@ def name(text: str) -> Node:
 
 def alias(text: str) -> Node:
     """Another name of an item of FROM."""
-    return make(exp.TableAlias, this=name(text))
+    return nodes.unary(exp.TableAlias, nodes.name(text))
 
 
 def _first(writer: Writer, derived: Derive) -> tuple[Node, tuple[Source, ...]]:
@@ -173,7 +173,7 @@ def _table(writer: Writer) -> tuple[Node, Source]:
         of = writer.choice(writer.common)
         return _under(writer, of.alias, of)
     table = writer.choice(writer.schema.tables)
-    node, source = _under(writer, table.name, _source(table))
+    node, source = _under(writer, table.name, table)
     if table.kind == "table" and writer.turns_to("not-indexed", 0.03):
         put(node, "indexed", False)
     elif table.indexes and writer.turns_to("indexed-by", 0.04):
@@ -181,18 +181,19 @@ def _table(writer: Writer) -> tuple[Node, Source]:
     return node, source
 
 
-def _source(table: Table) -> Source:
-    return Source(table.name, table.columns, table, rowid=table.rowid)
-
-
-def _under(writer: Writer, of: str, source: Source) -> tuple[Node, Source]:
-    """By its own name, or where that is taken by another."""
+def _under(writer: Writer, of: str, what: Table | Source) -> tuple[Node, Source]:
+    """By its own name, or by another where that is taken."""
+    word = of
     for other in (*writer.sources, *writer.beside, *writer.outer):
         if other.alias == of:
             word = writer.alias()
-            known = Source(word, source.columns, source.table, source.origins, source.rowid)
-            return make(exp.Table, this=name(of), alias=alias(word)), known
-    return make(exp.Table, this=name(of)), source
+            break
+    node = nodes.unary(exp.Table, nodes.name(of))
+    if word is not of:
+        put(node, "alias", alias(word))
+    if isinstance(what, Source):
+        return node, Source(word, what.columns, what.table, what.origins, what.rowid)
+    return node, Source(word, what.columns, what, rowid=what.rowid)
 
 
 def _values(writer: Writer) -> tuple[Node, Source]:

@@ -24,6 +24,7 @@ _DIVISION = frozenset({"this", "expression", "typed", "safe"})
 _IN = frozenset({"this", "expressions", "query"})
 _BETWEEN = frozenset({"this", "low", "high"})
 _CASE = frozenset({"this", "ifs", "default"})
+_JOINED = frozenset({"this", "separator"})
 _IF = frozenset({"this", "true", "false"})
 _CAST = frozenset({"this", "to"})
 _TYPES = {
@@ -324,6 +325,13 @@ def _add_calls(texts: Texts) -> None:
 
         return write
 
+    def joined(node: Any) -> str:
+        args = node.args
+        if not args.keys() <= _JOINED or type(args["this"]) is exp.Order:
+            return slow(node)
+        given = [args["this"], *filter(None, (args.get("separator"),))]
+        return f"GROUP_CONCAT({texts.all_of(given)})"
+
     def count(node: Any) -> str:
         this = node.args.get("this")
         if this is None or node.args.get("expressions"):
@@ -343,6 +351,7 @@ def _add_calls(texts: Texts) -> None:
 
     for kind, (name, parts) in _FUNCTIONS.items():
         texts[kind] = call(name, parts)
+    texts[exp.GroupConcat] = joined
     texts[exp.Count] = count
     texts[exp.Distinct] = distinct
     texts[exp.Filter] = filtered

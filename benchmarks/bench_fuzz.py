@@ -1,0 +1,136 @@
+"""SQL fuzzing: queries per CPU second of each step and of whole runs, and memory of a worker.
+
+    python benchmarks/bench_fuzz.py [PROGRAMS]
+
+Bars: 3,000 queries per second and core that are generated, run on both sides and compared, in one
+dialect, with in-memory SQLite on both sides; 1,500 across two dialects, with DuckDB; 1,000 with
+partition oracles; a worker under 300 MB. All at one distribution of sizes, the generator's own with
+all features, whose median is at least 40 syntax-tree nodes.
+
+Seconds are CPU seconds of this process and its children, so that a machine that is busy changes
+little; each step is the least of three rounds. A query of a run counts when a judgement says that
+it was compared, which leaves out those that both sides refuse.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+from refute.fuzz.sql.grammar import Grammar
+from refute.fuzz.sql.program import Program, program
+from refute.fuzz.sql.queries import PRODUCTIONS, query
+from refute.fuzz.sql.schema import Shape
+from refute.fuzz.sql.text import Node, write, write_slowly
+from refute.oracles.sql.sqlite import SQLite
+from refute.specs.sql import FEATURES
+from refute.verifiers.sql.conform_run import Choice
+from refute.verifiers.sql.fuzz_plan import QUERIES, Plan
+from refute.verifiers.sql.fuzz_run import fuzz
+
+SHAPE = Shape(frozenset(FEATURES), 3, 8)
+GRAMMAR = Grammar(PRODUCTIONS, SHAPE.features)
+SEED = 7
+ROUNDS = 3
+LEAST_NODES = 40
+MOST_MB = 300
+PARTITIONS = ("tlp", "norec", "eet")
+# What is run, with which oracles, and the bar: queries, or questions of oracles, per second.
+RUNS = (
+    ("sqlite", ("sqlite",), 3000),
+    ("sqlite", PARTITIONS, 1000),
+    ("duckdb", ("sqlite",), 1500),
+)
+
+
+def least(work: Callable[[], object]) -> float:
+    """The least CPU seconds that the work takes."""
+    spent = []
+    for _ in range(ROUNDS):
+        started = time.process_time()
+        work()
+        spent.append(time.process_time() - started)
+    return min(spent)
+
+
+def generate(made: Program) -> list[Node]:
+    """The program's queries, made anew."""
+    rng = random.Random(f"{SEED}/{made.number}/queries")
+    return [query(rng, GRAMMAR, made.schema) for _ in range(QUERIES)]
+
+
+def steps(programs: int) -> None:
+    """Print the sizes of queries, and microseconds of CPU for one in each step."""
+    made = [program(SEED, number, SHAPE, GRAMMAR, QUERIES) for number in range(programs)]
+    trees = [generate(one) for one in made]
+    sizes = [sum(1 for _ in tree.walk()) for some in trees for tree in some]
+    count, quartiles = len(sizes), statistics.quantiles(sizes)
+    named = ", ".join(f"{q:.0f}" for q in quartiles)
+    print(f"{count} queries: syntax-tree nodes: quartiles {named}, mean {sum(sizes) / count:.0f}")
+    if quartiles[1] < LEAST_NODES:
+        print(f"MISSED: the median is below {LEAST_NODES}")
+    setups = [[write(tree) for tree in one.setup] for one in made]
+    texts = [[write(tree) for tree in some] for some in trees]
+    databases = []
+    for setup in setups:
+        databases.append(SQLite())
+        databases[-1].run(setup)
+    pairs = list(zip(databases, texts, strict=True))
+    answers = [[database.run([text]) for text in some] for database, some in pairs]
+    gc.collect()
+    gc.freeze()
+    measured = {
+        "databases made": lambda: [program(SEED, n, SHAPE, GRAMMAR) for n in range(programs)],
+        "databases run": lambda: [SQLite().run(setup) for setup in setups],
+        "queries generated": lambda: [generate(one) for one in made],
+        "written": lambda: [[write(tree) for tree in some] for some in trees],
+        "written by sqlglot": lambda: [[write_slowly(t) for t in some] for some in trees],
+        "run once": lambda: [database.run(some) for database, some in pairs],
+        "compared": lambda: [repr(a) == repr(b) for a, b in zip(answers, answers, strict=True)],
+    }
+    for name, work in measured.items():
+        print(f"  {name:20} {least(work) / count * 1e6:6.0f} µs a query")
+    gc.unfreeze()
+
+
+def used() -> float:
+    """CPU seconds of this process and its children."""
+    whole = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(r.ru_utime + r.ru_stime for r in whole)
+
+
+def whole(engine: str, oracles: tuple[str, ...], bar: int, programs: int) -> bool:
+    """Print the rate of a whole run, its memory and what it found; whether the bar is kept."""
+    plan = Plan(Choice(engine, engine, 10.0), oracles=oracles, seed=SEED, programs=programs)
+    before = used()
+    run = fuzz(plan)
+    spent = used() - before
+    counts = run.counts
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    rate = counts.compared / spent
+    kept = rate >= bar and memory < MOST_MB and counts.median_nodes >= LEAST_NODES
+    print(
+        f"{engine}, {', '.join(oracles)}: {rate:.0f} compared per CPU second (bar {bar}), "
+        f"{counts.queries / spent:.0f} queries; {spent:.1f} s, {counts.compared} compared of "
+        f"{counts.queries} queries, median {counts.median_nodes} nodes, open "
+        f"{sum(counts.open.values())}, refused {counts.refusals}, worker {memory:.0f} MB, "
+        f"{len(run.findings)} findings {'' if kept else '  MISSED'}"
+    )
+    return kept
+
+
+def main() -> int:
+    """Print all; 1 where a bar is missed."""
+    programs = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    steps(max(10, programs // 4))
+    kept = [whole(engine, oracles, bar, programs) for engine, oracles, bar in RUNS]
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
