@@ -162,13 +162,13 @@ def _judged(case: Case, tree: Node, wanted: Sequence[Row], answer: Answer) -> Ju
         return HELD
     if any(is_no_text(value) for row in wanted for value in row):
         return Judged("open", NO_TEXT)
-    rows, wanted = [_short(row) for row in rows], [_short(row) for row in wanted]
-    if _among(wanted, rows, exact):
+    short, short_wanted = [_short(row) for row in rows], [_short(row) for row in wanted]
+    if _among(short_wanted, short, exact):
         return HELD
     degree = openness(tree, Scope(catalog_of(case.setup), tree))
     if degree.degree == "mixed" or degree.adds:
         return Judged("open", DEPENDS)
-    if degree.degree == "shown" and _among(wanted, rows, loose):
+    if degree.degree == "shown" and _among(short_wanted, short, loose):
         return HELD
     if case.dialect != "sqlite" and (reason := _doubt(case, tree, answer)):
         return Judged("open", reason)
