@@ -7,8 +7,8 @@ comparisons, IN as OR or EXISTS, rows by their elements …), values (`eet_value
 branches …), FROM (`eet_sources`: WHERE as ON, joins in another order, LEFT JOIN as the pairs that
 match and the rest, tables as subqueries, CTEs or UNION ALL of their parts …) and other clauses
 (`eet_clauses`: EXCEPT as NOT EXISTS …). Each rule is one question, so that what breaks it names the
-rule. A case gets a few rules, chosen by its seed among those that apply; the order of rows is not
-compared.
+rule. A case gets two rules, chosen by its seed: one of those that few queries have anything for, if
+one applies, and any other; the order of rows is not compared.
 
 Sees: whatever one way of writing gets wrong and another does not: an operator's special case, a
 plan that only one of them allows, a rewrite of the engine itself, in any clause, of rows as well as
@@ -41,6 +41,16 @@ from refute.oracles.sql.partial.trees import parens, statement, swapped, without
 NAME = "eet"
 OF_EXPRESSIONS = {**eet_conditions.RULES, **eet_values.RULES}
 RULES = (*OF_EXPRESSIONS, *eet_clauses.RULES)
+ANYWHERE = frozenset(
+    {  # rules that apply to most queries
+        *("NOT NOT", "AND true", "OR false", "condition as CASE", "comparison negated"),
+        *("comparison split", "comparison mirrored", "CASE of one value", "COALESCE of one value"),
+        *("NULLIF of NULL", "value as subquery", "constant hidden", "no affinity"),
+        *("tables as subqueries", "table as CTE", "table in parts", "one row joined"),
+        *("other join order", "whole in a subquery", "whole in a CTE", "ORDER BY added"),
+        "LIMIT added",
+    }
+)
 
 
 class EET:
@@ -59,14 +69,16 @@ class EET:
         query = without_ends(case.query)
         scope = Scope(catalog_of(case.setup), query)
         found = list(places(query))
+        rare = (r for r in self._rules if r not in ANYWHERE)
+        usual = (r for r in self._rules if r in ANYWHERE)
         left = self._most
-        for rule in _order(case.seed, self._rules):
-            made = transformed(rule, case, scope, query, found)
-            if made is not None:
-                yield _question(rule, case, query, made)
-                left -= 1
-            if not left:
-                return
+        for rules, share in ((tuple(rare), (left + 1) // 2), (tuple(usual), left)):
+            until = left - min(share, left)
+            for rule in _order(case.seed, rules):
+                made = transformed(rule, case, scope, query, found) if left > until else None
+                if made is not None:
+                    yield _question(rule, case, query, made)
+                    left -= 1
 
 
 @functools.lru_cache(maxsize=16)

@@ -153,14 +153,15 @@ def left_as_inner_and_rest(scope: Scope, select: Node, rng: random.Random) -> No
 
 
 def right_as_left(scope: Scope, select: Node, rng: random.Random) -> Node | None:
-    """RIGHT JOIN as LEFT JOIN the other way round."""
+    """RIGHT JOIN, the first of the joins, as LEFT JOIN the other way round."""
     joins = joins_of(select)
-    if len(joins) != 1 or side(joins[0]) != "RIGHT" or not plain_join(joins[0]):
+    if not joins or side(joins[0]) != "RIGHT" or not all(map(plain_join, joins)):
         return None
     if has_star(select):
         return None
     join = changed(joins[0], this=select.args["from_"].this, side="LEFT")
-    return changed(select, from_=make(exp.From, this=joins[0].this), joins=[join])
+    first = make(exp.From, this=joins[0].this)
+    return changed(select, from_=first, joins=[join, *joins[1:]])
 
 
 def full_as_left_and_rest(scope: Scope, select: Node, rng: random.Random) -> Node | None:
