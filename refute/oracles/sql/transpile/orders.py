@@ -84,9 +84,38 @@ def name_apart(query: Node) -> None:
         name_apart(query.expression)
     elif isinstance(query, exp.Select):
         given = [output.alias for output in query.expressions]
-        keeps = all(given) and len({name.lower() for name in given}) == len(given)
+        if not all(given) or len({name.lower() for name in given}) < len(given):
+            rename(query, [f"c{place}" for place in range(1, len(given) + 1)])
+
+
+def rename(query: Node, names: Sequence[str]) -> None:
+    """Give the result columns these names."""
+    if isinstance(query, exp.Subquery):
+        rename(query.this, names)
+    elif isinstance(query, exp.SetOperation):
+        rename(query.this, names)
+        rename(query.expression, names)
+    elif isinstance(query, exp.Select):
         outputs = [
-            exp.Alias(this=output.unalias(), alias=named(name if keeps else f"c{place}"))
-            for place, (output, name) in enumerate(zip(query.expressions, given, strict=True), 1)
+            exp.Alias(this=output.unalias(), alias=named(name))
+            for output, name in zip(query.expressions, names, strict=True)
         ]
         query.set("expressions", outputs)
+
+
+def different(columns: Sequence[Column]) -> list[str]:
+    """Names for columns, each once: SQLite shows all by `*`, also those of one name."""
+    names: list[str] = []
+    for place, column in enumerate(columns, 1):
+        name = column.name or f"column {place}"
+        names.append(name if name not in names else f"{name}:{place}")
+    return names
+
+
+def told_apart(query: Node, columns: Sequence[Column]) -> list[Column]:
+    """The columns of a query in FROM, which gets names for them where they are not different."""
+    names = different(columns)
+    if names == [column.name for column in columns]:
+        return list(columns)
+    rename(query, names)
+    return [column._replace(name=name) for column, name in zip(columns, names, strict=True)]

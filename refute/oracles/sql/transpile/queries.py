@@ -20,7 +20,7 @@ from refute.oracles.sql.transpile.kinds import (
     Typed,
     Unresolved,
 )
-from refute.oracles.sql.transpile.orders import Orders
+from refute.oracles.sql.transpile.orders import Orders, different, told_apart
 from refute.oracles.sql.transpile.scopes import Scope, Source
 from refute.oracles.sql.transpile.targets import Target
 from refute.oracles.sql.transpile.writer import integer, named
@@ -65,7 +65,7 @@ class Queries(Orders):
                     query, columns = self._recursive(part.this, alias, names)
                 else:
                     query, columns = self.query(part.this, scope)
-                    columns = _renamed(columns, names)
+                    columns = _renamed(columns, names or different(columns))
                 self._named[-1][alias] = Source(alias, columns)
                 table = exp.TableAlias(this=named(alias), columns=[named(c.name) for c in columns])
                 made.append(exp.CTE(this=query, alias=table))
@@ -157,6 +157,8 @@ class Queries(Orders):
             renamed = node.args.get("alias")
             names = [n.name for n in (renamed.args.get("columns") or [])] if renamed else []
             columns = _renamed(columns, names)
+            if not names:
+                columns = told_apart(query, columns)
             scope.sources.append(Source(alias, columns))
             word = exp.TableAlias(this=named(alias))
             if names or isinstance(

@@ -133,3 +133,5 @@ SELECT ~NULL, (NULL & 3), typeof(NULL | 1) FROM n
 SELECT a << 2, b >> 1, a >> 0, -b >> 2, a << -1, NULL << 1 FROM n
 SELECT a FROM n WHERE (a, b) IN (SELECT a, b FROM n WHERE b > 0)
 SELECT a FROM n WHERE NOT (b, a) IN (SELECT y, x FROM m)
+SELECT * FROM (SELECT n.a, k.a, k.a + 1, 5 FROM n JOIN n AS k ON k.a = n.a + 1) AS p
+WITH p AS (SELECT n.a, k.a, k.b + 1 FROM n JOIN n AS k ON k.a = n.a + 1) SELECT *, p.a FROM p
