@@ -152,3 +152,18 @@ def test_a_number_of_rows_that_depends_on_their_order_is_open() -> None:
     assert tree is not None
     for question in TLP().questions(Case(SETUP, tree)):
         assert question.judge(answers_of(question.statements)).status in ("held", "open")
+
+
+def test_an_order_by_an_expression_changes_no_row() -> None:
+    tree = read("SELECT a FROM t ORDER BY CASE WHEN a = 1 THEN c END LIMIT 3")
+    assert tree is not None
+    *_, question = TLP().questions(Case(SETUP, tree))
+    free, ordered = map(str, question.statements)
+    assert (free, ordered) == ("SELECT a FROM t", f"{free} ORDER BY CASE WHEN a = 1 THEN c END")
+    answers = answers_of(question.statements)
+    assert question.judge(answers).status == "held"
+    garbage = ["rows", answers[1][1], [[94902038966992], *answers[1][2][1:]]]
+    assert question.judge([answers[0], garbage]).status == "broken"
+    plain = read("SELECT a FROM t ORDER BY a")
+    assert plain is not None
+    assert not any("ORDER" in str(q.statements) for q in TLP().questions(Case(SETUP, plain)))
