@@ -225,5 +225,6 @@ def _rename(drafting: Drafting, draft: Draft) -> None:
     place = draft.columns.index(old)
     draft.columns[place] = dataclasses.replace(old, name=new)
     draft.keys = [tuple(new if c == old.name else c for c in key) for key in draft.keys]
+    draft.firsts = [new if c == old.name else c for c in draft.firsts]
     draft.guarded = {new if c == old.name else c for c in draft.guarded}
     draft.rows[:] = [{new if c == old.name else c: v for c, v in r.items()} for r in draft.rows]

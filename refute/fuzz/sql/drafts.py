@@ -33,9 +33,9 @@ class Draft:
     """A table that is being made.
 
     keys: the columns of each UNIQUE and PRIMARY KEY. folded: those of them that have a collation of
-    their own. guarded: columns that a unique index looks at. picky: whether a CHECK may refuse
-    rows. settled: whether its rows are numbered the same in every engine. rows: those that are
-    meant to be accepted.
+    their own. guarded: columns that a unique index looks at. firsts: those that an index begins
+    with. picky: whether a CHECK may refuse rows. settled: whether its rows are numbered the same in
+    every engine. rows: those that are meant to be accepted.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Draft:
     guarded: set[str] = dataclasses.field(default_factory=set)
     rows: list[Row] = dataclasses.field(default_factory=list)
     indexes: list[str] = dataclasses.field(default_factory=list)
+    firsts: list[str] = dataclasses.field(default_factory=list)
     expressions: list[Node] = dataclasses.field(default_factory=list)
     conditions: list[Node] = dataclasses.field(default_factory=list)
 
@@ -76,6 +77,7 @@ class Draft:
             kind=self.kind,
             rowid=self.settled and not self.without_rowid,
             indexes=tuple(self.indexes),
+            indexed=tuple(dict.fromkeys([*(key[0] for key in self.keys), *self.firsts])),
             expressions=tuple(self.expressions),
             conditions=tuple(self.conditions),
         )

@@ -43,6 +43,8 @@ def add_index(drafting: Drafting, draft: Draft) -> None:
         draft.keys.append(names)
     drafting.statements.append(made)
     draft.indexes.append(called)
+    if _is_column(terms[0]):
+        draft.firsts.append(some[0].name)
     draft.expressions += [term.this for term in terms if not _is_column(term)]
     if condition is not None:
         draft.conditions.append(condition)

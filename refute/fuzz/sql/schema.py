@@ -42,11 +42,12 @@ TEXT_EDGES = (
     "%",
 )
 TEXT_EDGES_MORE = ("_", "'", "a_", "A%b", "null", "9223372036854775808", "0x10", ".5", "ß")
+TEXT_BEGINNINGS = ("+", "-", "-a", "+1", ".", "1e")  # as numbers begin
 
 POOLS: dict[str, tuple[tuple[Plain, ...], tuple[Plain, ...]]] = {
     "INTEGER": (INTEGERS, INTEGER_EDGES),
     "REAL": (REALS, REAL_EDGES),
-    "TEXT": (TEXTS, TEXT_EDGES + TEXT_EDGES_MORE),
+    "TEXT": (TEXTS, TEXT_EDGES + TEXT_EDGES_MORE + TEXT_BEGINNINGS),
     "NUMERIC": ((*INTEGERS[:4], 0.5, 1.5), (*INTEGER_EDGES[:4], *REAL_EDGES[:4])),
     "": ((0, 1, "a", "1", 1.0, 2, "b"), ("", "A", -0.5, 2**31, "1.0", 10, "10", -1, "B")),
 }
@@ -62,8 +63,8 @@ THEMES: dict[str, tuple[tuple[Plain, ...], ...]] = {
     "INTEGER": ((2**53, 2**53 + 1, 2**53 - 1, 2**53 + 2),),
 }
 CONVERTED: dict[str, tuple[Plain, ...]] = {
-    "INTEGER": ("1", "2.0", "x", 1.0, 1.5, "", " 3 "),
-    "REAL": (1, "1.5", "x", 2**53, "", 3),
+    "INTEGER": ("1", "2.0", "x", 1.0, 1.5, "", " 3 ", "-a"),
+    "REAL": (1, "1.5", "x", 2**53, "", 3, "-a", "+"),
     "TEXT": (1, 1.5, -1, 10, 2.0),
     "NUMERIC": ("1", "1.0", "0.5", "x", "1e1", 2.0, ""),
 }
