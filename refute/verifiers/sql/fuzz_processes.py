@@ -8,6 +8,7 @@ it, and are ended when the parent closes their pipe or is gone.
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -18,6 +19,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
 _PATIENCE_S = 2.0  # for a process to end once it has nothing to do
+
+RINGS = 100_000  # objects between two looks for what can go
 
 
 class Died(Exception):
@@ -128,6 +131,10 @@ def _serve(work: Callable[[], Work], pipe: Connection, others: Sequence[Connecti
     signal.signal(signal.SIGTERM, _end)
     parent = os.getppid()
     made = work()
+    # Trees are rings of references, which only the collector of rings takes; it shall do so in
+    # large steps, and not look at all that was imported each time.
+    gc.freeze()
+    gc.set_threshold(RINGS, 10, 100)
     try:
         with contextlib.suppress(EOFError, OSError):
             while os.getppid() == parent:
