@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from refute.cli.conform_place import choice_of
+from refute.verifiers.sql import fuzz_run
 from refute.verifiers.sql.fuzz_run import FuzzRun, Plan, Quiet, fuzz
 from refute.verifiers.sql.fuzz_seeds import SeedScript
 
@@ -148,7 +149,10 @@ class Interrupt(Quiet):
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
-def test_what_was_found_before_an_interrupt_is_told_and_kept(tmp_path: Path) -> None:
+def test_what_was_found_before_an_interrupt_is_told_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuzz_run, "GRACE_S", 0.0)
     (tmp_path / "planted.py").write_text(
         ENGINE.format(code='sql = sql.replace("LEFT JOIN", "INNER JOIN")')
     )
@@ -156,6 +160,13 @@ def test_what_was_found_before_an_interrupt_is_told_and_kept(tmp_path: Path) -> 
     plan = Plan(choice, ("sqlite",), features=frozenset({"left-join"}), queries=20, time_s=60)
     run = fuzz(plan, Interrupt(), tmp_path / "kept")
     assert run.stopped == "interrupted" and run.findings
-    again = fuzz(dataclasses.replace(plan, programs=0), state=tmp_path / "kept")
+    again = fuzz(dataclasses.replace(plan, time_s=0.0), state=tmp_path / "kept")
     assert [f.cause for f in again.findings][:1] == [run.findings[0].cause]
     assert again.counts.queries == run.counts.queries
+
+
+def test_the_number_of_processes_changes_no_finding(tmp_path: Path) -> None:
+    code = 'sql = sql.replace("LEFT JOIN", "INNER JOIN")'
+    one = run_on(tmp_path, code, oracles=("sqlite",), programs=3)
+    two = run_on(tmp_path, code, oracles=("sqlite",), programs=3, jobs=2)
+    assert one.findings == two.findings and one.findings
