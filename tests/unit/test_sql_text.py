@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
+from refute.errors import UsageError
 from refute.fuzz.sql.features import PROBES, TABLE_PROBES, features_in
 from refute.fuzz.sql.grammar import Grammar
 from refute.fuzz.sql.program import program
 from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.schema import Shape
-from refute.fuzz.sql.text import read, write, write_slowly
+from refute.fuzz.sql.text import check_library, read, write, write_slowly
 from refute.specs.sql import FEATURES
 
 SHAPE = Shape(frozenset(PROBES), 3, 8)
@@ -100,3 +102,9 @@ def test_a_clause_that_was_read_stays_apart_in_a_tree_that_was_made() -> None:
     made = type(tree)()
     made.args = dict(tree.args)
     assert write(made) == text
+
+
+def test_a_compiled_library_is_refused_before_it_fails_somewhere() -> None:
+    check_library(exp.Expression)
+    with pytest.raises(UsageError, match="compiled classes"):
+        check_library(int)  # whose methods are no functions of Python either

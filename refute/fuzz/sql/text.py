@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import types
 from typing import Any, ClassVar, TypeAlias
 
 import sqlglot
@@ -21,6 +22,7 @@ from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
+from refute.errors import UsageError
 from refute.fuzz.sql.definitions import DefinitionParser, DefinitionWriter, read_definition
 from refute.fuzz.sql.writing import is_not
 from refute.fuzz.sql.writing_queries import writer
@@ -30,6 +32,24 @@ _LARGEST = 200_000  # characters of a statement that is read
 _LOG = logging.getLogger("sqlglot")
 
 Node: TypeAlias = exp.Expr
+
+
+def check_library(kind: type) -> None:
+    """Raises UsageError where the library's classes are compiled, as the package sqlglotc has them.
+
+    Classes of Python cannot inherit from those, and readers and writers here do.
+    """
+    if not isinstance(kind.__init__, types.FunctionType):  # type: ignore[misc]
+        raise UsageError(
+            "sqlglot is installed with its compiled classes, which refute cannot extend",
+            thing="package",
+            value="sqlglotc",
+            possible=("sqlglot without sqlglotc",),
+            next_step="uninstall the package sqlglotc, or use another environment",
+        )
+
+
+check_library(exp.Expression)
 
 
 class _Parser(DefinitionParser):
