@@ -98,13 +98,17 @@ class Draft:
 
 @dataclasses.dataclass
 class Drafting:
-    """A database that is being made: its random choices, tables, views and statements so far."""
+    """A database that is being made: its random choices, tables, views and statements so far.
+
+    mixed: as of a `Grammar`.
+    """
 
     rng: random.Random
     shape: Shape
     drafts: list[Draft] = dataclasses.field(default_factory=list)
     views: list[Table] = dataclasses.field(default_factory=list)
     statements: list[Node] = dataclasses.field(default_factory=list)
+    mixed: bool = True
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count()
@@ -123,7 +127,7 @@ class Drafting:
 
     def writer(self, of: Draft) -> Writer:
         """A writer of expressions over one table that may stand in definitions."""
-        grammar = _grammar(frozenset(self.shape.features & SCALAR))
+        grammar = _grammar(frozenset(self.shape.features & SCALAR), self.mixed)
         made = of.finished()
         writer = Writer(self.rng, grammar, Schema((made,)))
         writer.sources = (Source(of.name, made.columns, made),)
@@ -131,8 +135,8 @@ class Drafting:
 
 
 @functools.lru_cache(maxsize=64)
-def _grammar(features: frozenset[str]) -> Grammar:
-    return Grammar(PRODUCTIONS, features)
+def _grammar(features: frozenset[str], mixed: bool) -> Grammar:
+    return Grammar(PRODUCTIONS, features, mixed=mixed)
 
 
 def bare(tree: Node) -> Node:

@@ -307,6 +307,8 @@ def some_literal(writer: Writer, family: str) -> Node:
 def _rare_literal(writer: Writer, family: str) -> Node | None:
     """A blob, a truth value, an infinity or a long text."""
     kind = writer.choice(writer.grammar.rare)
+    if family == "text" and kind != "long" and not writer.mixed:
+        return None
     if kind == "long":
         return text("ab" * LONG) if family == "text" and writer.chance(0.3) else None
     if kind == "blob":

@@ -64,7 +64,7 @@ def database(rng: random.Random, shape: Shape, grammar: Grammar) -> tuple[Schema
 
     grammar: of the queries in its views.
     """
-    drafting = Drafting(rng, shape)
+    drafting = Drafting(rng, shape, mixed=grammar.mixed)
     make_tables(drafting, shape.tables)
     early = rng.random() < 0.5
     if early:

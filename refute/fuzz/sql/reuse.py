@@ -100,9 +100,11 @@ def _about(writer: Writer, source: Source, value: Node) -> Node:
     if share < 0.25:
         made = exp.Is(this=closed(value), expression=exp.Null())
         return exp.Not(this=made) if share < 0.12 else made
+    if not writer.mixed and not isinstance(value, exp.Column):  # of a type that nobody knows
+        return exp.Is(this=closed(value), expression=exp.Null())
     first = value.find(exp.Column)
     known = [c for c in source.columns if first is not None and c.name == first.name]
-    if share > 0.7:
+    if share > 0.7 and writer.mixed:
         other = writer.operand("any", 0) if writer.chance(0.6) else text(writer.choice(NUMBERS))
     else:
         other = stored_literal(writer, source, known[0]) if known else some_literal(writer, "any")
@@ -121,7 +123,8 @@ def _comparison(writer: Writer, family: str, depth: int) -> Node:
         source, tree = writer.choice(found)
         return _about(writer, source, _named(tree, source))
     inner = min(depth - 1, 1)
-    left, right = writer.operand("any", inner), writer.operand("any", inner)
+    kind = writer.apart("any")
+    left, right = writer.operand(kind, inner), writer.operand(kind, inner)
     return writer.choice(COMPARISONS)(this=left, expression=right)
 
 
@@ -139,7 +142,7 @@ def _served(writer: Writer, family: str, depth: int) -> Node:
     left = column(source, of)
     values = source.values(of)
     share = writer.random()
-    if share < 0.2 and writer.has("like"):
+    if share < 0.2 and writer.has("like") and (writer.mixed or of.family == "text"):
         known = [value for value in values if type(value) is str] or ["a"]
         start = writer.choice(known)
         if writer.chance(0.5):
@@ -160,7 +163,7 @@ def _served(writer: Writer, family: str, depth: int) -> Node:
 
 def _expression(writer: Writer, family: str, depth: int) -> Node:
     """An expression of an index as a value."""
-    found = _expressions(writer)
+    found = _expressions(writer) if writer.mixed else ()
     if not found:
         return writer.leaf(writer, family)
     source, tree = writer.choice(found)
