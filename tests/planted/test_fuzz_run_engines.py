@@ -166,7 +166,10 @@ def test_what_was_found_before_an_interrupt_is_told_and_kept(
 
 
 def test_the_number_of_processes_changes_no_finding(tmp_path: Path) -> None:
-    code = 'sql = sql.replace("LEFT JOIN", "INNER JOIN")'
-    one = run_on(tmp_path, code, oracles=("sqlite",), programs=3)
-    two = run_on(tmp_path, code, oracles=("sqlite",), programs=3, jobs=2)
-    assert one.findings == two.findings and one.findings
+    code = 'sql = sql.replace("LEFT JOIN", "INNER JOIN").replace("<> 3", "= 3")'
+    table = ("CREATE TABLE t (a)", "INSERT INTO t VALUES (1), (2)")
+    queries = ("SELECT x.a FROM t LEFT JOIN t AS x ON 0", "SELECT a FROM t WHERE a <> 3")
+    seeds = tuple(SeedScript("given", (*table, query)) for query in queries)
+    one = run_on(tmp_path, code, oracles=("sqlite",), programs=0, seeds=seeds)
+    two = run_on(tmp_path, code, oracles=("sqlite",), programs=0, seeds=seeds, jobs=2)
+    assert one.findings == two.findings and len(one.findings) == 2
