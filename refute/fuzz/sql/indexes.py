@@ -71,7 +71,7 @@ def _term(drafting: Drafting, draft: Draft, column: Column, *, whole: bool) -> N
     this = _expression(drafting, draft, column) if whole and rng.random() < 0.75 else None
     if this is None:
         this = column_of(column)
-        if "collate" in drafting.shape.features and drafting.has("index-collate", 0.25):
+        if "collate" in drafting.shape.features and drafting.has("index-collate", 0.3):
             words = ("NOCASE", "NOCASE", "BINARY", "RTRIM")
             word = rng.choice(words if "rtrim" in drafting.shape.features else words[:3])
             this = exp.Collate(this=this, expression=exp.Var(this=word))

@@ -86,7 +86,7 @@ def _table(drafting: Drafting, called: str, width: int) -> Draft:
     keyed = bool(draft.keys and not draft.strict)
     if keyed and len(draft.keys[0]) > 1:
         keyed = "not-null" in drafting.shape.features
-    draft.without_rowid = keyed and drafting.has("without-rowid", 0.4)
+    draft.without_rowid = keyed and drafting.has("without-rowid", 0.5)
     if draft.without_rowid:
         draft.columns = [
             dataclasses.replace(c, not_null=c.not_null or c.name in draft.keys[0])
