@@ -6,11 +6,13 @@ expressible.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node
+from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
     INT,
@@ -132,6 +134,8 @@ class Changes:
             return typed.node
         if kind == TEXT and typed.kind == INT:
             return self.queries.text(typed).node
+        if kind == TEXT and isinstance(constant, float):
+            return exp.Literal(this=_text_of(constant), is_string=True)
         raise Inexpressible(AFFINITY)
 
     def update(self, node: exp.Update) -> Node:
@@ -162,3 +166,12 @@ class Changes:
         where = node.args.get("where")
         if where is not None:
             made.set("where", exp.Where(this=self.queries.truth(where.this, scope)))
+
+
+@functools.lru_cache(maxsize=1000)
+def _text_of(number: float) -> str:
+    """The text that SQLite makes of a number with a point."""
+    database = SQLite()
+    [answer] = database.run([f"SELECT CAST({number!r} AS TEXT)"])
+    database.close()
+    return str(answer[2][0][0])

@@ -135,3 +135,4 @@ SELECT a FROM n WHERE (a, b) IN (SELECT a, b FROM n WHERE b > 0)
 SELECT a FROM n WHERE NOT (b, a) IN (SELECT y, x FROM m)
 SELECT * FROM (SELECT n.a, k.a, k.a + 1, 5 FROM n JOIN n AS k ON k.a = n.a + 1) AS p
 WITH p AS (SELECT n.a, k.a, k.b + 1 FROM n JOIN n AS k ON k.a = n.a + 1) SELECT *, p.a FROM p
+SELECT k, t, LENGTH(t), t = '1.5' FROM reals
