@@ -43,7 +43,9 @@ def texts_of(slow: Write) -> Texts:
     """The functions behind `writer`, for whoever has other ones for some kinds of nodes."""
     texts = Texts(slow)
     _add_items(texts)
+    _add_sources(texts)
     _add_joins(texts)
+    _add_terms(texts)
     _add_clauses(texts)
     _add_windows(texts)
     _add_tables(texts)
@@ -87,6 +89,27 @@ def _add_items(texts: Texts) -> None:
         text = texts[exp.Identifier](args["this"])
         return f"{text}({texts.all_of(columns)})" if columns else text
 
+    def insert(node: Any) -> str:
+        args = node.args
+        into, given = args.get("this"), args.get("expression")
+        if not args.keys() <= _INSERT or type(given) is not exp.Values or given.args.get("alias"):
+            return slow(node)
+        columns = ""
+        if type(into) is exp.Schema and into.args.keys() <= _SCHEMA:
+            into, names = into.args["this"], into.args["expressions"]
+            columns = f" ({texts.all_of(names)})"
+        if type(into) is not exp.Table:
+            return slow(node)
+        return f"INSERT INTO {table(into)}{columns} {texts[exp.Values](given)}"
+
+    texts[exp.Insert] = insert
+    texts[exp.Table] = table
+    texts[exp.TableAlias] = table_alias
+
+
+def _add_sources(texts: Texts) -> None:
+    slow = texts.slow
+
     def subquery(node: Any) -> str:
         args = node.args
         if not args.keys() <= _SUBQUERY:
@@ -105,22 +128,6 @@ def _add_items(texts: Texts) -> None:
             return f"({text}) AS {texts[type(alias)](alias)}"
         return slow(node) if isinstance(node.parent, exp.From | exp.Table) else text
 
-    def insert(node: Any) -> str:
-        args = node.args
-        into, given = args.get("this"), args.get("expression")
-        if not args.keys() <= _INSERT or type(given) is not exp.Values or given.args.get("alias"):
-            return slow(node)
-        columns = ""
-        if type(into) is exp.Schema and into.args.keys() <= _SCHEMA:
-            into, names = into.args["this"], into.args["expressions"]
-            columns = f" ({texts.all_of(names)})"
-        if type(into) is not exp.Table:
-            return slow(node)
-        return f"INSERT INTO {table(into)}{columns} {texts[exp.Values](given)}"
-
-    texts[exp.Insert] = insert
-    texts[exp.Table] = table
-    texts[exp.TableAlias] = table_alias
     texts[exp.Subquery] = subquery
     texts[exp.Values] = values
 
@@ -149,7 +156,7 @@ def _add_joins(texts: Texts) -> None:
     texts[exp.Join] = join
 
 
-def _add_clauses(texts: Texts) -> None:
+def _add_terms(texts: Texts) -> None:
     slow = texts.slow
 
     def alias(node: Any) -> str:
@@ -170,6 +177,13 @@ def _add_clauses(texts: Texts) -> None:
             return f"{text} NULLS FIRST" if first else text
         return text if first else f"{text} NULLS LAST"
 
+    texts[exp.Alias] = alias
+    texts[exp.Ordered] = ordered
+
+
+def _add_clauses(texts: Texts) -> None:
+    apart = _spaced(texts.slow)
+
     def clause(word: str) -> Write:
         start = f" {word} "
 
@@ -178,8 +192,6 @@ def _add_clauses(texts: Texts) -> None:
             return start + texts[type(this)](this)
 
         return write
-
-    apart = _spaced(slow)
 
     def number(word: str) -> Write:
         start = f" {word} "
@@ -204,8 +216,6 @@ def _add_clauses(texts: Texts) -> None:
 
         return write
 
-    texts[exp.Alias] = alias
-    texts[exp.Ordered] = ordered
     texts[exp.Where] = clause("WHERE")
     texts[exp.Having] = clause("HAVING")
     texts[exp.From] = clause("FROM")
