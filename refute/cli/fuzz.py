@@ -43,6 +43,7 @@ from refute.verifiers.sql.fuzz_known_write import write_known_bugs
 from refute.verifiers.sql.fuzz_plan import FuzzRun, KnownBugs, NothingKnown, Plan
 from refute.verifiers.sql.fuzz_run import fuzz
 from refute.verifiers.sql.fuzz_seeds import read_seeds
+from refute.verifiers.sql.fuzz_state import NAME as STATE
 
 KINDS = ("sql",)
 _HELP = """\
@@ -76,8 +77,10 @@ def _sql(given: argparse.Namespace) -> int:
     again = _again(given, plan)
     files = Files(plan.choice, given.save, again)
     progress = FuzzProgress(people, sys.stderr, given.show, again, _left(limits), files.found)
+    kept = Path(given.resume) if given.resume else None
+    goes_on = kept is not None and (kept / STATE).exists()
     began = time.monotonic()
-    result = fuzz(plan, progress, Path(given.resume) if given.resume else None)
+    result = fuzz(plan, progress, kept)
     progress.clear()
     result = _known_marked(plan, result)
     report = FuzzReport(
@@ -89,6 +92,7 @@ def _sql(given: argparse.Namespace) -> int:
         _known_use(plan.known, result),
         files.of(result.findings),
         tuple(files.notes),
+        goes_on,
     )
     return _finished(given, report, people)
 

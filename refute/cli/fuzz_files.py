@@ -28,10 +28,14 @@ class Files:
         """Save a finding; what keeps it from being saved is noted, and the run goes on."""
         if self._folder is None:
             return
+        self._written[name_of(finding)] = ()  # and it is not tried again
         try:
             self._written[name_of(finding)] = self._saver.save(finding)
         except RefuteError as error:
             self.notes.append(f"{name_of(finding)} is not saved: {error.message}")
+        except Exception as error:  # it costs the files of one finding, and not the run
+            what = f"{type(error).__name__}: {error}"
+            self.notes.append(f"{name_of(finding)} is not saved: a bug of refute: {what}")
         self.notes += self._saver.notes
         self._saver.notes.clear()
 

@@ -132,9 +132,11 @@ def _by_oracle(oracles: tuple[str, ...], counts: Counts) -> str:
 
 def _speed(report: FuzzReport) -> str:
     counts, wall = report.run.counts, max(report.wall_s, 0.001)
-    a_core = f", {counts.queries / counts.cpu_s:,.0f} a CPU second" if counts.cpu_s else ""
+    a_core = f", {counts.queries / counts.cpu_s:,.0f} queries a CPU second" if counts.cpu_s else ""
     ended = {"time": ", until the time was over", "interrupted": ", until it was interrupted"}
     rate = f"{counts.queries / wall:,.0f} queries a second{a_core}"
+    if report.goes_on:
+        rate = f"going on from what was kept{a_core}"
     return f"took       {report.wall_s:.1f} s{ended.get(report.run.stopped, '')}; {rate}"
 
 

@@ -36,7 +36,8 @@ class FuzzReport:
     """A run with all that its reports say of it.
 
     engine: as it may be printed. again: the command that plays a program again, without the
-    program. saved: of each finding, by its place, the files that were written of it.
+    program. saved: of each finding, by its place, the files that were written of it. goes_on:
+    whether an earlier part of the run was kept, whose time is not in `wall_s`.
     """
 
     plan: Plan
@@ -47,6 +48,7 @@ class FuzzReport:
     known: KnownUse | None = None
     saved: Mapping[int, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    goes_on: bool = False
 
     @property
     def exit_code(self) -> int:

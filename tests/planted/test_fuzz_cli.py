@@ -40,9 +40,9 @@ def connect():
     return sqlite3.connect(":memory:", factory=Connection)
 """
 SEED = """
-CREATE TABLE t(a INTEGER);
-INSERT INTO t VALUES (1), (2);
-SELECT x.a FROM t AS x LEFT JOIN t AS y ON x.a = y.a + 5; -- two rows
+CREATE TABLE t(a);
+INSERT INTO t VALUES (0);
+SELECT 0 FROM t LEFT JOIN t AS y ON 0; -- one row
 """
 WITHOUT = ["--programs", "0", "--jobs", "1", "--oracle", "sqlite,crash", "--features", "left-join"]
 

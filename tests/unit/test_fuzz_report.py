@@ -108,7 +108,7 @@ def test_the_summary_counts_what_was_done() -> None:
         "refused    1 of 100 statements (1.0%) by the engine: no such thing (1)",
         "compared   70: sqlite 70, tlp 0",
         "open       5: one of the forms is refused (5)",
-        "took       4.0 s; 20 queries a second, 40 a CPU second",
+        "took       4.0 s; 20 queries a second, 40 queries a CPU second",
         "warning: compared nothing: the oracle tlp, since every answer was open",
         "cause abc  SELECT (tlp), met 3 times",
     ):
