@@ -175,3 +175,10 @@ def test_a_union_under_the_wrong_collation_is_different() -> None:
     kept = "SELECT c FROM t1 UNION SELECT c FROM t2"
     one, other = (["rows", ["c"], [[c]]] for c in "aA")
     assert compare(COLLATED, kept, one, other).status == "same"
+
+
+def test_nan_is_no_null() -> None:
+    setup = ["CREATE TABLE t (a)", "INSERT INTO t VALUES (1)"]
+    right = ["rows", ["a"], [[None]]]
+    left = ["rows", ["a"], [[float("nan")]]]
+    assert compare(setup, "SELECT NULL FROM t", right, left).status == "different"

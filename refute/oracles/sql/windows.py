@@ -39,7 +39,12 @@ def exact(row: Row) -> Hashable:
 
     SQLite stores -0.0 as 0, so its sign depends on whether a value was ever stored.
     """
-    return tuple((type(v).__name__, v + 0.0 if type(v) is float else v) for v in row)
+    return tuple((type(v).__name__, _plain(v) if type(v) is float else v) for v in row)
+
+
+def _plain(value: float) -> float | str:
+    """Without the sign of zero; NaN, which equals nothing, by its name."""
+    return value + 0.0 if value == value else "NaN"
 
 
 def loose(row: Row) -> Hashable:
