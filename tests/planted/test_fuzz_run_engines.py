@@ -152,7 +152,7 @@ class Interrupt(Quiet):
 def test_what_was_found_before_an_interrupt_is_told_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fuzz_run, "GRACE_S", 0.0)
+    monkeypatch.setattr(fuzz_run, "GRACE_S", -1.0)
     (tmp_path / "planted.py").write_text(
         ENGINE.format(code='sql = sql.replace("LEFT JOIN", "INNER JOIN")')
     )

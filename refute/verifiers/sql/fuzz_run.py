@@ -101,7 +101,7 @@ class _Loop:
                 stopped = stopped or self._stops()
                 if not stopped:
                     self._ended = time.monotonic()
-                self._give_looks(team)
+                self._give_looks(team, going=not stopped)
                 if not stopped:
                     self._give_units(team)
                 for task, came in team.ended(WAIT_S):
@@ -175,7 +175,8 @@ class _Loop:
 
     def _finishing(self) -> bool:
         """Whether to go on after the end, for what was met and not looked into yet."""
-        if time.monotonic() > self._ended + GRACE_S:
+        grace = GRACE_S if self._plan.time_s is None else min(GRACE_S, max(5.0, self._plan.time_s))
+        if time.monotonic() > self._ended + grace:
             return False
         return self._looking or bool(self._failures)
 
@@ -199,9 +200,9 @@ class _Loop:
         scripts = len(self._plan.seeds)
         return -1 - number if number < 0 else number - self._plan.first + scripts
 
-    def _give_looks(self, team: Team) -> None:
+    def _give_looks(self, team: Team, *, going: bool) -> None:
         """Have the next failure looked into that is worth it."""
-        behind = self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
+        behind = going and self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
         while not self._looking and self._failures and team.room and not behind:
             if not self._wanted and not self._causes.wants(self._failures[0]):
                 self._failures.popleft()
