@@ -152,7 +152,7 @@ def main() -> int:
         print(f"{run.version}: {counts.programs:,} databases, {counts.queries:,} queries, ")
         print(f"  {len(run.findings)} causes, {run.pending} failures not looked into")
     releases = Releases(place)
-    bugs = list(_bugs(known, engine, releases))
+    bugs = list(_bugs(known, engine, releases, kept.with_suffix(f".{given.install}.json")))
     lines = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     found = _matched(lines, bugs, releases)
     releases.close()
@@ -184,20 +184,24 @@ def _prepare(place: Path) -> int:
     return 0
 
 
-def _bugs(known: Sequence[Any], engine: str, releases: Releases) -> Iterator[Known]:
-    """The bugs that the library has, each reduced under all oracles."""
+def _bugs(known: Sequence[Any], engine: str, releases: Releases, kept: Path) -> Iterator[Known]:
+    """The bugs that the library has, each reduced under all oracles; once, and then from a file."""
+    reduced: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
     for bug in known:
-        sql = tuple(one.sql for text in bug["sql"] for one in statements(text))
-        plan = Plan(
-            Choice(engine, "sqlite", 10.0),
-            tuple(ORACLES),
-            programs=0,
-            time_s=ENOUGH_S,
-            seeds=(SeedScript(bug["id"], sql),),
-        )
-        findings = fuzz(plan).findings
-        fails = tuple(map(releases.fails, findings))
-        yield Known(bug["id"], bug["title"], findings, fails)
+        name = bug["id"]
+        if name not in reduced:
+            sql = tuple(one.sql for text in bug["sql"] for one in statements(text))
+            plan = Plan(
+                Choice(engine, "sqlite", 10.0),
+                tuple(ORACLES),
+                programs=0,
+                time_s=ENOUGH_S,
+                seeds=(SeedScript(name, sql),),
+            )
+            reduced[name] = [finding.to_json() for finding in fuzz(plan).findings]
+            kept.write_text(json.dumps(reduced), encoding="utf-8")
+        findings = tuple(map(Finding.from_json, reduced[name]))
+        yield Known(name, bug["title"], findings, tuple(map(releases.fails, findings)))
 
 
 def _matched(lines: Sequence[Any], bugs: Sequence[Known], releases: Releases) -> int:
