@@ -18,7 +18,8 @@ from refute.fuzz.sql.text import Node, look, write
 
 _NAME = re.compile(r"[A-Za-z_]\w*|\"[^\"]+\"|`[^`]+`|\[[^\]]+\]")
 _MADE = re.compile(
-    r"\s*CREATE\s+(?:TEMP(?:ORARY)?\s+)?(?:UNIQUE\s+|VIRTUAL\s+)?(?P<kind>TABLE|VIEW|INDEX|TRIGGER)\s+"
+    r"\s*CREATE\s+(?:TEMP(?:ORARY)?\s+)?(?:UNIQUE\s+|VIRTUAL\s+)?"
+    r"(?P<kind>TABLE|VIEW|INDEX|TRIGGER)\s+"
     r"(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>\"[^\"]+\"|\w+)",
     re.IGNORECASE,
 )
