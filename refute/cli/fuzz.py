@@ -14,7 +14,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -22,6 +22,7 @@ from refute.budget import parse_duration
 from refute.cli.conform_place import choice_of
 from refute.cli.fuzz_files import Files, version_of
 from refute.cli.fuzz_options import (
+    DIALECTS,
     Limits,
     dialect_of,
     features_of,
@@ -44,6 +45,7 @@ from refute.verifiers.sql.fuzz_plan import FuzzRun, KnownBugs, NothingKnown, Pla
 from refute.verifiers.sql.fuzz_run import fuzz
 from refute.verifiers.sql.fuzz_seeds import read_seeds
 from refute.verifiers.sql.fuzz_state import NAME as STATE
+from refute.verifiers.sql.fuzz_writing import dialect_of as spoken
 
 KINDS = ("sql",)
 _HELP = """\
@@ -91,7 +93,7 @@ def _sql(given: argparse.Namespace) -> int:
         again,
         _known_use(plan.known, result),
         files.of(result.findings),
-        tuple(files.notes),
+        (*_dialect_doubted(plan, result.version), *files.notes),
         goes_on,
     )
     return _finished(given, report, people)
@@ -183,6 +185,16 @@ def _left(limits: Limits) -> Callable[[float, int], str]:
         )
 
     return left
+
+
+def _dialect_doubted(plan: Plan, version: str) -> Iterator[str]:
+    """A note where an engine that is asked in SQLite's dialect says that it is another."""
+    for name in DIALECTS[1:]:  # PostgreSQL says its name with or without its end
+        if spoken(plan.choice) == DIALECTS[0] and name[:8] in version.lower():
+            yield (
+                f"the engine says that it is {version}, and was asked in SQLite's dialect, whose "
+                f"differences look like bugs: give --as {name}"
+            )
 
 
 def _known_marked(plan: Plan, result: FuzzRun) -> FuzzRun:

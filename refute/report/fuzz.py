@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from refute import __version__
-from refute.report.fuzz_verdict import FuzzReport, KnownUse, most_frequent, warnings
+from refute.report.fuzz_verdict import (
+    FuzzReport,
+    KnownUse,
+    most_frequent,
+    refusals,
+    warnings,
+)
 from refute.report.visible import shortened, visible
 from refute.verifiers.sql.fuzz_plan import Counts, Finding
 
@@ -75,18 +81,24 @@ def _programs(report: FuzzReport) -> str:
 
 def _done_lines(report: FuzzReport) -> list[str]:
     counts = report.run.counts
+    refused, unwritten = refusals(counts)
     plans = f"; {counts.plans:,} query plans" if counts.plans else ""
     lines = [
         f"generated  {_number(counts.programs, 'database')}, {_queries(counts.queries)} of "
         f"{counts.median_nodes} syntax-tree nodes (median); "
         f"{counts.statements:,} statements asked{plans}",
         f"accepted   {counts.accepted:,} of {_queries(counts.queries)}",
-        f"refused    {_share(counts.refusals, counts.statements)} by the engine"
-        + _reasons(counts.rejected),
+        f"refused    {_share(sum(refused.values()), counts.statements)} by the engine"
+        + _reasons(refused),
     ]
     both = sum(counts.refused_by_sqlite.values())
     if both:
         lines.append(f"           {both:,} by SQLite as well")
+    if unwritten:
+        lines.append(
+            f"unwritten  {_number(sum(unwritten.values()), 'statement')} that the engine's dialect "
+            f"cannot say{_reasons(unwritten)}"
+        )
     if counts.features_refused:
         lines.append(f"dropped    {_dropped(counts.features_refused)}")
     lines.append(f"compared   {counts.compared:,}: {_by_oracle(report.plan.oracles, counts)}")

@@ -14,6 +14,7 @@ from refute.verifiers.sql.fuzz_plan import Counts, FuzzRun, Plan
 
 SHOWN = 3  # reasons of one kind
 BUG = "a bug of refute"
+UNWRITTEN = "cannot be written: "
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,10 +106,13 @@ def warnings(report: FuzzReport) -> list[str]:
     counts = report.run.counts
     made = []
     missing = counts.queries - counts.accepted
-    if counts.mostly_refused:
+    refused, unwritten = refusals(counts)
+    number, left_out = sum(refused.values()), sum(unwritten.values())
+    if number + left_out > (counts.statements + left_out) / 2:
         made.append(
-            f"MOST STATEMENTS WERE REFUSED: {counts.refusals:,} of {counts.statements:,}; "
-            f"this run says little. Most often: {most_frequent(counts.rejected)}"
+            f"MOST STATEMENTS WERE REFUSED: {number + left_out:,} of "
+            f"{counts.statements + left_out:,}; this run says little. Most often: "
+            f"{most_frequent(counts.rejected)}"
         )
     elif missing > counts.queries / 2:
         made.append(
@@ -126,6 +130,14 @@ def warnings(report: FuzzReport) -> list[str]:
     made += bugs[:SHOWN]
     made += report.run.notes[:SHOWN]
     return made
+
+
+def refusals(counts: Counts) -> tuple[dict[str, int], dict[str, int]]:
+    """By reason, what the engine refused, and what cannot be said in its dialect."""
+    refused = {why: n for why, n in counts.rejected.items() if not why.startswith(UNWRITTEN)}
+    begins = len(UNWRITTEN)
+    rest = {why[begins:]: n for why, n in counts.rejected.items() if why not in refused}
+    return refused, rest
 
 
 def most_frequent(reasons: Mapping[str, int], most: int = SHOWN) -> str:

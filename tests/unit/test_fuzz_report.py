@@ -137,6 +137,15 @@ def test_what_a_run_does_not_say_is_said_aloud(counts: Counts, says: str) -> Non
     assert f"warning: {says}" in summary(report(counts=counts))
 
 
+def test_what_a_dialect_cannot_say_is_told_apart() -> None:
+    rejected = Counter({"cannot be written: untyped column": 3, "no such function": 2})
+    text = summary(report(counts=dataclasses.replace(COUNTS, rejected=rejected)))
+    assert "refused    2 of 100 statements (2.0%) by the engine: no such function (2)\n" in text
+    assert (
+        "unwritten  3 statements that the engine's dialect cannot say: untyped column (3)" in text
+    )
+
+
 def test_a_finding_is_told_with_what_repeats_it_and_moves_no_cursor() -> None:
     lines = finding_lines(FOUND, 1, "refute fuzz sql --engine turso --repeat")
     assert lines[0] == "1. SELECT (oracle tlp)"
