@@ -90,6 +90,13 @@ def test_a_condition_is_a_column_too() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ORACLES))
+def test_only_the_query_itself_keeps_to_a_certain_index(name: str) -> None:
+    statements, _ = asked(name, "SELECT t.a FROM t INDEXED BY i WHERE t.a = 1")[-1]
+    assert {" INDEXED BY i WHERE t.a = 1" in s for s in statements if "INDEXED" in s} == {True}
+    assert any("INDEXED" in s for s in statements) and "INDEXED" not in statements[-1]
+
+
+@pytest.mark.parametrize("name", sorted(ORACLES))
 @pytest.mark.parametrize(
     "sql",
     [

@@ -36,7 +36,7 @@ from refute.oracles.sql.partial.columns import Scope, catalog_of
 from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.partial.places import Place, places
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Question
-from refute.oracles.sql.partial.trees import parens, statement, swapped, without_ends
+from refute.oracles.sql.partial.trees import freely, parens, statement, swapped, without_ends
 
 NAME = "eet"
 OF_EXPRESSIONS = {**eet_conditions.RULES, **eet_values.RULES}
@@ -114,5 +114,5 @@ def _question(rule: str, case: Case, query: Node, made: Node) -> Question:
             return rows
         return Pair(case, query, rows[0], rows[1], rule).judged()
 
-    statements = tuple(statement(tree, case.dialect) for tree in (query, made))
+    statements = statement(query, case.dialect), freely(made, case.dialect)
     return Question(NAME, statements, judge)

@@ -35,6 +35,7 @@ from refute.oracles.sql.partial.trees import (
     blocks,
     changed,
     conjunction,
+    freely,
     grouped,
     literal,
     make,
@@ -108,7 +109,7 @@ def _having(case: Case, block: Node, by_case: bool) -> Question:
         told = "HAVING beside its condition as a column"
         return Pair(case, asked[1], _holding(rows[1]), rows[0], told, cut=1).judged()
 
-    return Question(NAME, tuple(statement(tree, case.dialect) for tree in asked), judge)
+    return Question(NAME, _written(asked, case.dialect), judge)
 
 
 def _where(case: Case, block: Node, rng: random.Random, by_case: bool) -> Question | None:
@@ -142,7 +143,13 @@ def _where(case: Case, block: Node, rng: random.Random, by_case: bool) -> Questi
             return broken("COUNT(*)", [[len(right)]], rows[1])
         return judged
 
-    return Question(NAME, tuple(statement(tree, case.dialect) for tree in asked), judge)
+    return Question(NAME, _written(asked, case.dialect), judge)
+
+
+def _written(asked: Sequence[Node], dialect: str) -> tuple[Node | str, ...]:
+    """The statements; the last, which filters nothing, has no use for a certain index."""
+    *filtered, column = asked
+    return *(statement(tree, dialect) for tree in filtered), freely(column, dialect)
 
 
 def _without_on(block: Node) -> tuple[Node, Node | None]:

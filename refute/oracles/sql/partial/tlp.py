@@ -48,6 +48,7 @@ from refute.oracles.sql.partial.trees import (
     blocks,
     changed,
     conjunction,
+    freely,
     grouped,
     literal,
     make,
@@ -219,8 +220,9 @@ def _sums(case: Case, sums: Sums, parts: Parts) -> Question:
 
 
 def _question(case: Case, whole: Node, parts: Parts, judge: Judge) -> Question:
-    statements = tuple(statement(tree, case.dialect) for tree in (whole, *parts))
-    return Question(NAME, statements, judge)
+    true, *others = parts
+    first, *last = (freely(tree, case.dialect) for tree in (whole, *others))
+    return Question(NAME, (first, statement(true, case.dialect), *last), judge)
 
 
 _OWN: tuple[Callable[[Case, Node, random.Random], Iterator[Question]], ...] = (

@@ -261,3 +261,12 @@ def windowed(select: Node) -> bool:
 def statement(tree: Node, dialect: str) -> Node | str:
     """What to ask an engine of the dialect: of SQLite's the text, so that it is written once."""
     return text_of(tree) if dialect == "sqlite" else whole(tree)
+
+
+def freely(tree: Node, dialect: str) -> Node | str:
+    """As `statement`, without INDEXED BY: another form may have no use for that index."""
+    made = statement(tree, dialect)
+    if isinstance(made, str) and " INDEXED BY " in made:
+        hinted = (n for n in everything(tree) if n.args.get("indexed"))
+        return text_of(swapped(tree, {id(n): changed(n, indexed=None) for n in hinted}))
+    return made
