@@ -13,8 +13,9 @@ from refute.oracles.sql.partial.crash import Crash
 from refute.oracles.sql.partial.plans import Plans
 from refute.oracles.sql.partial.pqs import PQS
 from refute.oracles.sql.partial.question import Answer, Case, Oracle
-from refute.oracles.sql.partial.reference import Reference, table_queries
+from refute.oracles.sql.partial.reference import Reference
 from refute.oracles.sql.partial.state import State
+from refute.oracles.sql.partial.written import tree_of
 from refute.oracles.sql.sqlite import SQLite
 
 SETUP = (
@@ -210,8 +211,7 @@ def test_tables_are_queries_that_show_a_wrong_change() -> None:
     setup = ("CREATE TABLE t (a)", "INSERT INTO t VALUES (1), (2)", "UPDATE t SET a = a + 1")
     oracle, other = Reference(), SQLite()
     other.run(setup[:2])
-    [query] = table_queries(setup)
-    [question] = oracle.questions(Case(setup, query))
+    [question] = oracle.questions(Case(setup, tree_of("SELECT * FROM t")))
     assert question.judge(other.run([str(question.statements[0])])).status == "broken"
 
 

@@ -2,8 +2,7 @@
 
 Sees: any wrong row, value or type, a wrong order where ORDER BY fixes it, missing and additional
 rows; a row that is accepted although it breaks a constraint, and one that is refused although it
-breaks none; tables that hold something else after the same statements, because the queries that
-show whole tables (`table_queries`) are queries like any other.
+breaks none; tables that hold something else after the same statements, wherever a query shows it.
 
 Does not see: what SQLite itself has wrong, which is why a second SQLite is asked before anything is
 told (`refute.oracles.sql.second_sqlite`); what SQL leaves open, where any answer counts as right or
@@ -21,7 +20,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from refute.fuzz.sql.text import Node, look
+from refute.fuzz.sql.text import look
 from refute.oracles.sql.compare import STEPS, Compared, compare, overflow_is_open
 from refute.oracles.sql.partial import across
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
@@ -93,27 +92,6 @@ class Reference:
             if _same(left, right):
                 return HELD
         return _judged(case, text, _listed(right), left)
-
-
-def table_queries(setup: Sequence[str]) -> list[Node]:
-    """Queries that show every table which the setup leaves, to be asked before any other.
-
-    Where one is broken, the tables differ, and other queries of the same setup say nothing new.
-    """
-    database = SQLite(STEPS)
-    database.run(setup)
-    [answer] = database.run(
-        ["SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' "
-         "ESCAPE '\\' ORDER BY rowid"]
-    )  # fmt: skip
-    database.close()
-    found = answer[2] if answer[0] == "rows" else []
-    return [_everything(row[0]) for row in found]
-
-
-def _everything(table: str) -> Node:
-    name = exp.Identifier(this=table, quoted=not table.isidentifier())
-    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Table(this=name)))
 
 
 def _same(left: Answer, right: Answer) -> bool:
