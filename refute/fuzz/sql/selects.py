@@ -23,6 +23,7 @@ from refute.fuzz.sql.sources import TYPES, alias, from_clause, link
 from refute.fuzz.sql.text import Node
 
 DEPTH = 2  # of expressions in the outermost query
+NOTHING = 0.25  # of the queries with one MIN or MAX and columns of its row
 MOST_NESTED = 3  # queries inside of each other, the outermost included
 DEEPER = 0.2  # of the places for a subquery in a subquery
 COMPOUNDS: dict[str, tuple[type[exp.SetOperation], bool]] = {
@@ -123,7 +124,10 @@ def _grouped(writer: Writer, tree: Node, families: Sequence[str]) -> list[Node]:
     """The result columns of a query that aggregates."""
     if writer.turns_to("bare-columns", 0.14) and len(families) > 1:
         keys = group_keys(writer, tree, None, "")
-        return bare_values(writer, families)
+        values = bare_values(writer, families)
+        if writer.chance(NOTHING):
+            _where_nothing_is_least(tree, values)
+        return values
     first = None
     if writer.has("group-by") and writer.turns_to("group-by-expression", 0.1):
         first = expression(writer, families[0])
@@ -137,6 +141,14 @@ def _grouped(writer: Writer, tree: Node, families: Sequence[str]) -> list[Node]:
     if not keys and writer.aggregated[writer.level] == before:
         values[0] = aggregate(writer, families[0])  # or it would be no grouped query at all
     return values
+
+
+def _where_nothing_is_least(tree: Node, values: Sequence[Node]) -> None:
+    """Leave only rows where what MIN or MAX looks for is NULL, which engines have rules for."""
+    [least] = [value for value in values if isinstance(value, exp.Min | exp.Max)]
+    put(
+        tree, "where", nodes.unary(exp.Where, nodes.binary(exp.Is, least.this.copy(), nodes.null()))
+    )
 
 
 def _rows(writer: Writer) -> Node:
