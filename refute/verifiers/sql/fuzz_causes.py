@@ -26,7 +26,19 @@ _MADE = re.compile(
     r"\s*CREATE\s+(?:UNIQUE\s+|TEMP\s+)?(INDEX|VIEW|TRIGGER|VIRTUAL)\b", re.IGNORECASE
 )
 TITLE = 160  # characters
+ENDS = frozenset({"lost", "crash"})
 STALE = 8  # looks in a row without a new cause, after which few are looked at
+_COMMON = "NULL NOT OR WHERE ON = != < > <= >= + - * text float DISTINCT UNION join subquery"
+_PLAIN = (
+    "empty text",
+    "large number",
+    "IS NULL",
+    "setup NULL",
+    "setup PRIMARY KEY",
+    "setup UNIQUE",
+)
+_QUIET = frozenset((*_COMMON.split(), *_PLAIN))  # in most statements; an engine ends over others
+_AGGREGATES = frozenset({"SUM()", "MIN()", "MAX()", "AVG()", "COUNT()", "COUNT(*)", "TOTAL()"})
 
 
 @dataclasses.dataclass
@@ -130,7 +142,10 @@ class Causes:
         for cause in self.all:
             finding = cause.finding
             same = (finding.oracle, finding.kind) == (failure.oracle, failure.kind)
-            if same and cause.shape.words <= own:
+            needed = cause.shape.words
+            if cause.shape.kind in ENDS:  # a crash reduces less well, and costs more
+                needed = needed - _QUIET or needed
+            if same and needed <= own:
                 return cause
         return None
 
@@ -171,7 +186,20 @@ def _words(setup: Sequence[str], query: str) -> Words:
 
 
 def _one(some: Shape, other: Shape) -> bool:
-    return some.covers(other) or other.covers(some)
+    """Whether two reduced cases show one cause, as far as their shapes tell."""
+    if some.covers(other) or other.covers(some):
+        return True
+    if (some.kind, some.message, some.wrong) != (other.kind, other.message, other.wrong):
+        return False
+    if some.kind in ENDS:
+        mine, its = some.words - _QUIET, other.words - _QUIET
+        return bool(mine and its) and (mine <= its or its <= mine)
+    return _grouped(some.plain) == _grouped(other.plain) != {"aggregate"}
+
+
+def _grouped(words: Words) -> Words:
+    """The constructs with one word for all aggregates."""
+    return frozenset("aggregate" if word in _AGGREGATES else word for word in words)
 
 
 def _is_power(number: int) -> bool:
