@@ -180,9 +180,10 @@ def _left(limits: Limits) -> Callable[[float, int], str]:
     def left(elapsed_s: float, programs: int) -> str:
         if limits.time_s is not None:
             return f"{max(0.0, limits.time_s - elapsed_s):,.0f} s"
-        return (
-            "" if limits.programs is None else f"{max(0, limits.programs - programs):,} databases"
-        )
+        if limits.programs is None:
+            return ""
+        number = max(0, limits.programs - programs)
+        return f"{number:,} database{'' if number == 1 else 's'}"
 
     return left
 

@@ -84,7 +84,7 @@ class FuzzReport:
         run, counts = self.run, self.run.counts
         reasons = []
         why = most_frequent({**counts.open, **counts.rejected})
-        behind = f": {why}" if why else ""
+        behind = f": {why}" if why else _behind(run.notes)
         if not counts.compared:
             reasons.append(f"nothing was compared{behind}")
         elif counts.queries and not counts.accepted:

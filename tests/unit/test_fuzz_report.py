@@ -88,6 +88,14 @@ def read(*words: str) -> object:
         (report(counts=Counts()), 3, "nothing was compared"),
         (report(counts=dataclasses.replace(COUNTS, accepted=0)), 3, "the engine answered no query"),
         (report(counts=dataclasses.replace(COUNTS, unconfirmed=1)), 3, "1 failure was not seen"),
+        (
+            dataclasses.replace(
+                report(counts=Counts()),
+                run=FuzzRun(Counts(), (), "programs", notes=("gave no connection",)),
+            ),
+            3,
+            "nothing was compared: gave no connection",
+        ),
         (report(stopped="engine gone"), 3, "the engine was lost again and again"),
     ],
 )
