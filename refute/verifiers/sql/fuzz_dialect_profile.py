@@ -7,7 +7,12 @@ several things of which only some can be said, are others here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from refute.verifiers.sql.conform_names import SQLITE
+
+Given = TypeVar("Given", bound=str | Sequence[str])
 
 VERBATIM = (SQLITE, "turso")
 
@@ -44,6 +49,7 @@ PROBES = {
     "functions": "SELECT LENGTH(b), UPPER(b), LOWER(b), SUBSTR(b, 1, 1), TYPEOF(b), ABS(a) FROM t",
     "text-functions": "SELECT REPLACE(b, 'x', 'y'), TRIM(b), LTRIM(b, 'x') FROM t",
     "number-functions": "SELECT ROUND(a), INSTR(b, 'x') FROM t",
+    "expression-index": "CREATE INDEX i ON t (a + 1)",
     "bits": "SELECT ~a, a & 1, a | 2 FROM t",
     "values": "SELECT x.column1 FROM (VALUES (1), (2)) AS x",
     "row-in": "SELECT (a, b) IN (VALUES (1, 'x')) FROM t",
@@ -63,8 +69,8 @@ def left_out(dialect: str) -> dict[str, str]:
     return {} if dialect in VERBATIM else dict(LEFT_OUT)
 
 
-def probe_of(dialect: str, feature: str, usual: str) -> str:
-    """The smallest query of a feature."""
+def probe_of(dialect: str, feature: str, usual: Given) -> str | Given:
+    """The smallest statement of a feature."""
     return usual if dialect in VERBATIM else PROBES.get(feature, usual)
 
 
