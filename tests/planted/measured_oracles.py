@@ -19,9 +19,8 @@ from typing import Any
 
 from planted_results import CLASSES, Answer, Class, kinds_of, wrong_text
 
-from refute.fuzz.sql.text import look, write
+from refute.fuzz.sql.text import Node, look, read, write
 from refute.oracles.sql.partial.question import Case, Oracle, Question
-from refute.oracles.sql.partial.reference import table_queries
 from refute.verifiers.sql.fuzz_oracles import ORACLES, opened
 
 FILE = Path(__file__).parents[1] / "cases" / "sql" / "oracle_queries.json"
@@ -123,6 +122,15 @@ def shows(planted: Class, setup: Sequence[str], text: str, sound: Engine) -> boo
         return False
     ordered = tree.args.get("order") is not None
     return _comparable([right], ordered) != _comparable([wrong], ordered)
+
+
+def table_queries(setup: Sequence[str]) -> list[Node]:
+    """Queries that show all there is in each table that the setup leaves."""
+    engine = Engine(SOUND, setup)
+    found = engine.ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+    engine.close()
+    trees = [read(f'SELECT * FROM "{row[0]}"') for row in found[2]]
+    return [tree for tree in trees if tree is not None]
 
 
 def _stores(planted: Class, setup: Sequence[str], text: str, sound: Engine) -> bool:
