@@ -75,6 +75,7 @@ def test_a_crash_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
     assert [f.oracle for f in run.findings] == ["crash"]
     assert "LEFT JOIN" in run.findings[0].query and run.findings[0].kind.startswith("lost")
     assert run.stopped == "programs" and run.counts.held["sqlite"] > 4
+    assert run.counts.features_refused == {"left-join": "it ends the engine"}
 
 
 def test_a_hang_is_told(tmp_path: Path) -> None:

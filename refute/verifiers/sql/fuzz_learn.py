@@ -25,6 +25,7 @@ from refute.verifiers.sql.fuzz_dialect_profile import left_out, probe_of
 from refute.verifiers.sql.fuzz_failure import Failure, reason_of
 from refute.verifiers.sql.fuzz_writing import Refused
 
+ENDS = "it ends the engine"
 ROUND = 16  # programs
 LEAST = 8  # statements of a feature, before it is dropped
 NEARLY_ALL = 0.9  # of them refused
@@ -89,13 +90,16 @@ def probed(desk: Desk, features: Set[str]) -> Probed:
         why = _refusal(desk, [tree])
         if why:
             refused[name] = why
-        else:
+        if not why or why == ENDS:
             cases.append((PLACE - place, Case(desk.setup, tree, place, desk.dialect)))
-    desk.ask(cases)
+    for case in cases:
+        desk.losses = 0  # each is a failure by itself
+        desk.ask([case])
     failures = list(desk.failures)
     for name in (n for n in wanted if n in TABLE_PROBES):
+        desk.losses = 0
         desk.begin(PROBE_SETUP)
-        given = TABLE_PROBES[name]
+        given = probe_of(desk.dialect, name, TABLE_PROBES[name])
         texts = [given] if isinstance(given, str) else list(given)
         why = _refusal(desk, list(map(tree_of, texts)))
         if why:
@@ -112,6 +116,8 @@ def _refusal(desk: Desk, trees: Sequence[Node]) -> str:
             return f"{UNWRITTEN}{text.construct}"
         texts.append(text)
     answers: list[Answer] = list(desk.engine.answers(texts))
+    if answers[-1][0] == "lost":
+        return ENDS
     return reason_of(answers[-1]) if answers[-1][0] == "error" else ""
 
 
