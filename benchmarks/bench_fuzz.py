@@ -7,9 +7,9 @@ dialect, with in-memory SQLite on both sides; 1,500 across two dialects, with Du
 partition oracles; a worker under 300 MB. All at one distribution of sizes, the generator's own with
 all features, whose median is at least 40 syntax-tree nodes.
 
-Seconds are CPU seconds of this process and its children, so that a machine that is busy changes
-little; each step is the least of three rounds. A query of a run counts when a judgement says that
-it was compared, which leaves out those that both sides refuse.
+Seconds are CPU seconds of this process and its children, the engine's own among them, so that a
+machine that is busy changes less; each step is the least of three rounds. A query of a run counts
+when a judgement says that it was compared, which leaves out those that both sides refuse.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def whole(engine: str, oracles: tuple[str, ...], bar: int, programs: int) -> boo
     kept = rate >= bar and memory < MOST_MB and counts.median_nodes >= LEAST_NODES
     print(
         f"{engine}, {', '.join(oracles)}: {rate:.0f} compared per CPU second (bar {bar}), "
-        f"{counts.queries / spent:.0f} queries; {spent:.1f} s, {counts.compared} compared of "
+        f"{counts.queries / spent:.0f} queries; {spent:.1f} s with the engine and start, "
+        f"{counts.cpu_s:.1f} s of refute's worker; {counts.compared} compared of "
         f"{counts.queries} queries, median {counts.median_nodes} nodes, open "
         f"{sum(counts.open.values())}, refused {counts.refusals}, worker {memory:.0f} MB, "
         f"{len(run.findings)} findings {'' if kept else '  MISSED'}"

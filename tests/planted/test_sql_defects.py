@@ -16,7 +16,7 @@ from refute.specs.sql import FEATURES, AgreesWithSQLite
 
 TREE = Path(__file__).parents[1] / "cases" / "sql"
 SITE = Site(TREE, TREE, (".",))
-CASES = 1200
+CASES = 3000
 STATEMENTS = 4  # of a reduced case: two tables with their rows
 LETTERS = 100  # of its query
 

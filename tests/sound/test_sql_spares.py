@@ -49,7 +49,7 @@ def test_sqlite_that_works_backwards_agrees_with_itself() -> None:
         opened += compared.status == "open"
         reordered += left != right
     assert tried >= 990
-    assert reordered >= 100  # or the test would say nothing
+    assert reordered >= 60  # or the test would say nothing
     assert opened <= 5  # or the comparison would
 
 

@@ -111,7 +111,7 @@ def _in_list(writer: Writer, family: str, depth: int) -> Node:
     if writer.chance(0.4):
         others.append(make(exp.Null))
     tree = make(exp.In, this=left, expressions=[first, *others])
-    if writer.turns_to("in-empty", 0.06):
+    if writer.turns_to("in-empty", 0.12):
         put(tree, "expressions", [])  # which is false, and NOT of it is true
     return nodes.unary(exp.Not, tree) if writer.chance(0.5) else tree
 

@@ -30,7 +30,7 @@ PRODUCTIONS: tuple[Production, ...] = (
 )
 COLLATIONS = ("NOCASE", "NOCASE", "RTRIM", "BINARY")
 QUERIES = 12  # on one database
-WIDTHS = (1, 1, 1, 2, 2, 2)
+WIDTHS = (1, 1, 1, 2, 2, 3)  # result columns
 
 
 def query(
@@ -50,7 +50,7 @@ def query(
         clause = with_clause(writer, derived_source)
         writer.level = 0
     kinds = compound_kinds(writer)
-    if kinds and writer.turns_to(kinds[0], 0.1):
+    if kinds and writer.turns_to(kinds[0], 0.12):
         tree = compound(writer, families, kinds)
     else:
         tree = select(writer, families, star=True)

@@ -202,7 +202,7 @@ PRODUCTIONS = (
     Production("", 1.5, ("number", "any"), _truth),
     Production("division", 0.8, ("number", "any"), _division),
     Production("modulo", 0.5, ("number",), _modulo),
-    Production("concat", 1.5, ("text",), _concat),
+    Production("concat", 2.5, ("text",), _concat),
     Production("case", 0.9, ALL, _case),
     Production("coalesce", 0.7, ALL, _coalesce),
     Production("coalesce", 0.3, ALL, _nullif),
