@@ -183,3 +183,17 @@ def test_a_path_has_a_slash_or_a_dot() -> None:
     assert name_of("sqlite:old/libsqlite3-81f1c9bf.so.0.8.6") == "sqlite"
     made = choice_of("sqlite:old/lib", "", 1.0, ROOT)
     assert (made.name, made.tree, made.files) == ("sqlite", ROOT, ())
+
+
+def test_a_database_begun_again_is_empty_whatever_was_there() -> None:
+    with started(own_library()) as engine:
+        for _ in range(3):
+            assert engine.answer_on("", "CREATE TABLE t(a)") == ["done"]
+            assert engine.answer_on("two", "INSERT INTO t VALUES (7)")[0] == "done"
+            engine.restart("other")
+            assert engine.answer_on("", "CREATE TABLE u(a)") == ["done"]
+            engine.again()
+            assert (
+                list(engine.answers(["CREATE TABLE t(a)", "CREATE TABLE u(a)"])) == [["done"]] * 2
+            )
+            engine.again()

@@ -221,6 +221,7 @@ class InWorker(Lossy):
         self._given = (name,) if given is None else given
         self._worker: Worker | None = None
         self._session: Any = None
+        self._renews = False  # whether the session can begin anew, so that none need be made
 
     @property
     def cpu_s(self) -> float:
@@ -306,6 +307,7 @@ class InWorker(Lossy):
             can, version = said.get("can"), said.get("version")
             self.can = frozenset(what for what in _HAS_NOT if type(can) is list and what in can)
             self.version = version[:200] if type(version) is str else ""
+            self._renews = said.get("again") is True
 
     def _completed(self, given: list[Any], timeout_s: float) -> list[Any] | str:
         """The answers with all rows of the last one, which came in parts."""

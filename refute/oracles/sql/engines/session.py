@@ -72,8 +72,9 @@ class Session(abc.ABC):
         return failed(error)
 
     def facts(self) -> dict[str, Any]:
-        """What it can, and the version that it says it is."""
-        return {"can": list(self.can), "version": str(self.version)}
+        """What it can, and the version that it says it is; whether it has `again`."""
+        again = hasattr(self, "again")
+        return {"can": list(self.can), "version": str(self.version), "again": again}
 
     def share(self) -> None:  # noqa: B027 - a hook that most need not have
         """Have the default connection use a database that others can be opened to.

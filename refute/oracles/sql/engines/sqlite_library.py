@@ -179,6 +179,12 @@ class SQLiteLibrary(Session):
         )
         return super().facts()
 
+    def again(self) -> None:
+        """Begin with an empty database, in memory."""
+        self.leave()
+        self._path, self._directory = ":memory:", ""
+        self.reconnect("")
+
     def share(self) -> None:
         """Go on in a file."""
         self.renew("main")

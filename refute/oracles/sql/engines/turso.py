@@ -30,6 +30,12 @@ class Turso(Session):
         commit_each(made)
         return made
 
+    def again(self) -> None:
+        """Begin with an empty database, in memory."""
+        self.leave()
+        self._path, self._directory = ":memory:", ""
+        self.reconnect("")
+
     def share(self) -> None:
         """Go on in a file."""
         self.renew("main")
