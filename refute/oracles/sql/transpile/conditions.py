@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import binary, unary
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
@@ -40,7 +41,7 @@ class Conditions(Values):
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self._truths: dict[type[Node], Callable[[Any, Scope], Node]] = {
-            exp.Paren: lambda node, scope: exp.Paren(this=self.truth(node.this, scope)),
+            exp.Paren: lambda node, scope: unary(exp.Paren, self.truth(node.this, scope)),
             exp.And: self._chain,
             exp.Or: self._chain,
             exp.Not: self._not,
@@ -72,7 +73,7 @@ class Conditions(Values):
 
     def _not(self, node: exp.Not, scope: Scope) -> Node:
         inner = self.truth(node.this, scope)
-        return exp.Not(this=inner if isinstance(inner, exp.Paren) else exp.Paren(this=inner))
+        return unary(exp.Not, inner if type(inner) is exp.Paren else unary(exp.Paren, inner))
 
     def _unknown(self) -> Node:
         return cast(exp.Null(), self.target.boolean) if self.target.boolean else exp.Null()
@@ -88,7 +89,7 @@ class Conditions(Values):
         made = shown(node, scope)
         for right in reversed(rights):
             other = shown(right, scope)  # AND inside of OR needs no parentheses, and engines count
-            made = kind(this=made, expression=_loose(other) if type(other) is kind else other)
+            made = binary(kind, made, _loose(other) if type(other) is kind else other)
         return made
 
     def _tighter(self, node: Node, scope: Scope) -> Node:
@@ -125,7 +126,7 @@ class Conditions(Values):
         if _comparable(left, right):
             common = self._common(left, right)
             a, b = self.as_kind(left, common), self.as_kind(right, common)
-            return kind(this=paren(a), expression=paren(b))
+            return binary(kind, paren(a), paren(b))
         return self._decided(kind, left, right)
 
     def _common(self, *typed: Typed) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import make
 from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.transpile.conditions import bare
 from refute.oracles.sql.transpile.kinds import (
@@ -108,7 +109,7 @@ class Functions(Texts):
             if column.kind == NUM:
                 self.doubts.add(WIDE_DOUBT)
             table = source.alias if node.args.get("table") else None
-            made: Node = exp.Column(this=column.name, table=table)
+            made: Node = make(exp.Column, this=column.name, table=table)
             typed = Typed(made, column.kind, column.affinity)
             free = owner.groups is not None and not owner.aggregating
             if free and scope.having and self.target.quote == "`" and owner is scope:

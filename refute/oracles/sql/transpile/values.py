@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import binary, literal, null
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
@@ -101,7 +102,7 @@ class Values(abc.ABC):
         """A literal as a value; whole numbers get 64 bits where the engine would take 32."""
         text = str(node.this)
         if node.is_string:
-            return Typed(exp.Literal(this=text, is_string=True), TEXT, constant=text)
+            return Typed(literal(text, is_string=True), TEXT, constant=text)
         number = int(text, 16) if text[:2] in ("0x", "0X") else number_of(text)
         if number is None:
             raise Inexpressible("a literal of an unknown form")
@@ -116,7 +117,7 @@ class Values(abc.ABC):
             return Typed(node, INT, constant=number)
         if number != number or abs(number) == float("inf"):
             raise Inexpressible("an infinite number")
-        node = exp.Literal(this=repr(number), is_string=False)
+        node = literal(repr(number), is_string=False)
         return Typed(cast(node, self.target.types[REAL]), REAL, constant=number)
 
     def null(self, kind: str) -> Typed:
@@ -124,7 +125,7 @@ class Values(abc.ABC):
         if self.target.quote == "`" and kind != INT:
             return Typed(exp.Null(), NULL)
         name = self.target.types[kind]
-        return Typed(cast(exp.Null(), "SIGNED" if self.target.quote == "`" else name), NULL)
+        return Typed(cast(null(), "SIGNED" if self.target.quote == "`" else name), NULL)
 
     def as_kind(self, typed: Typed, kind: str) -> Node:
         """The value's node in a place of this kind: NULL gets its type, the rest has it."""
@@ -199,7 +200,7 @@ class Values(abc.ABC):
         right = self.numeric(self.value(node.expression, scope))
         if isinstance(node, _BITS):
             left, right = self._integer(left), self._integer(right)
-        made = type(node)(this=paren(left.node), expression=paren(right.node))
+        made = binary(type(node), paren(left.node), paren(right.node))
         if isinstance(node, _BITS):
             made = self._signed(made)
         return Typed(made, _result(left, right), constant=_folded(node, left, right))

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.generator import Generator
 
+from refute.fuzz.sql.nodes import literal, make, unary
 from refute.fuzz.sql.text import Node
 from refute.fuzz.sql.writing import Texts
 from refute.oracles.sql.transpile.fast_writer import fast_writer, quoted, text_literal
@@ -23,22 +24,22 @@ _TEXTS: dict[str, Texts] = {}
 
 def named(name: str) -> Node:
     """An identifier."""
-    return exp.Identifier(this=name.lower(), quoted=True)
+    return make(exp.Identifier, this=name.lower(), quoted=True)
 
 
 def integer(value: int) -> Node:
     """A whole number, not typed."""
-    return exp.Literal(this=str(value), is_string=False)
+    return literal(str(value), is_string=False)
 
 
 def call(name: str, *arguments: Node) -> Node:
     """A function under the engine's own name."""
-    return exp.Anonymous(this=name, expressions=list(arguments))
+    return make(exp.Anonymous, this=name, expressions=list(arguments))
 
 
 def cast(node: Node, type_name: str) -> Node:
     """CAST to a type of the engine."""
-    return exp.Cast(this=node, to=exp.Var(this=type_name))
+    return make(exp.Cast, this=node, to=make(exp.Var, this=type_name))
 
 
 def paren(node: Node) -> Node:
@@ -48,7 +49,7 @@ def paren(node: Node) -> Node:
     if torn is None:
         operators = (exp.Binary, exp.Unary, exp.Between, exp.In)
         torn = _TORN[kind] = issubclass(kind, operators) and not issubclass(kind, exp.Paren)
-    return exp.Paren(this=node) if torn else node
+    return unary(exp.Paren, node) if torn else node
 
 
 class Written(Generator):
