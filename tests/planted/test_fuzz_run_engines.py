@@ -60,7 +60,7 @@ def script(*statements: str) -> tuple[SeedScript, ...]:
 
 
 def test_wrong_rows_are_one_cause_reduced_and_confirmed(tmp_path: Path) -> None:
-    run = run_on(tmp_path, 'sql = sql.replace("LEFT JOIN", "INNER JOIN")', programs=4)
+    run = run_on(tmp_path, 'sql = sql.replace("LEFT JOIN", "INNER JOIN")', programs=2)
     assert run.findings, run.counts
     found = run.findings[0]
     assert found.oracle == "sqlite" and "LEFT JOIN" in found.query and len(found.query) < 90
