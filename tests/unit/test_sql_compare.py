@@ -182,3 +182,12 @@ def test_nan_is_no_null() -> None:
     right = ["rows", ["a"], [[None]]]
     left = ["rows", ["a"], [[float("nan")]]]
     assert compare(setup, "SELECT NULL FROM t", right, left).status == "different"
+
+
+def test_like_of_bytes_is_open() -> None:
+    setup = ["CREATE TABLE t(a)", "INSERT INTO t VALUES (x'ce')"]
+    query = "SELECT 0 FROM t WHERE a LIKE '%'"
+    nothing, one = (["rows", ["0"], rows] for rows in ([], [[0]]))
+    assert compare(setup, query, nothing, one).status == "open"
+    text = ["CREATE TABLE t(a)", "INSERT INTO t VALUES ('ce')"]
+    assert compare(text, query, one, nothing).status == "different"
