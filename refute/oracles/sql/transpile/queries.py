@@ -340,6 +340,8 @@ class Queries(Orders):
             [self.value(v, Scope()) for v in (r.expressions if isinstance(r, exp.Tuple) else [r])]
             for r in node.expressions
         ]
+        if len({len(row) for row in rows}) > 1:
+            raise Unresolved("VALUES with rows of different widths")
         kinds = [self.joined(t.kind for t in place) for place in zip(*rows, strict=True)]
         made = exp.Values(
             expressions=[

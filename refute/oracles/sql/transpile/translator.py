@@ -152,6 +152,10 @@ class Translator:
             return Translation((self._as_it_stands(sql, tree),))
         except RecursionError:
             return Translation((), "a statement nested too deeply")
+        except (LookupError, ValueError, AttributeError, TypeError):  # parts that must be there
+            if self._strict:
+                return Translation((), "a statement without some of its parts")
+            return Translation((self._as_it_stands(sql, tree),))
 
     def _as_it_stands(self, sql: str, tree: Node | None) -> str:
         """A statement that SQLite refuses too, in the engine's spelling as far as that goes."""
