@@ -19,7 +19,9 @@ printed side by side. Bar: 10 of the library's known bugs within 30 minutes on 2
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -30,7 +32,6 @@ from sql_environments import LIBRARIES, Unavailable, library_in, newest_library,
 
 from refute.budget import parse_duration
 from refute.oracles.sql.sqlite import VERSION
-from refute.verifiers.sql.conform_causes_shape import Shape
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.fuzz_asking import Desk
@@ -231,15 +232,23 @@ def _matched(lines: Sequence[Any], bugs: Sequence[Known], releases: Releases) ->
 
 def _same(finding: Finding, fails: Fails, bug: Known) -> bool:
     """Whether the finding may be the bug; see the top."""
-    used = shape_of(finding).plain
+    used = _plain(finding)
     return any(
-        other.agrees(fails) and _needed(shape_of(known)) <= used
+        other.agrees(fails) and _plain(known) <= used
         for known, other in zip(bug.findings, bug.fails, strict=True)
     )
 
 
-def _needed(shape: Shape) -> frozenset[str]:
-    return frozenset(shape.plain)
+def _plain(finding: Finding) -> frozenset[str]:
+    """The constructs of a finding, spelled in one way."""
+    setup = tuple(map(_spelled, finding.setup))
+    return shape_of(dataclasses.replace(finding, setup=setup, query=_spelled(finding.query))).plain
+
+
+def _spelled(sql: str) -> str:
+    sql = re.sub(r"\bIF NOT EXISTS\b", "", sql, flags=re.IGNORECASE)
+    sql = re.sub(r"\bISNULL\b", "IS NULL", sql, flags=re.IGNORECASE)
+    return re.sub(r"\b(?:NOTNULL|(?<!IS )NOT NULL)\b", "IS NOT NULL", sql, flags=re.IGNORECASE)
 
 
 if __name__ == "__main__":
