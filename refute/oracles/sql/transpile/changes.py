@@ -44,16 +44,19 @@ class Changes:
         self._look = look
 
     def need(self, construct: str) -> None:
+        """Raise Inexpressible where the engine lacks a construct."""
         if construct in self.target.lacks:
             raise Inexpressible(construct)
 
     def table(self, name: str) -> Source:
+        """The table of a name. Raises Unresolved when it is not known."""
         found = self._look(name.lower())
         if found is None:
             raise Unresolved(name)
         return found
 
     def insert(self, node: exp.Insert) -> Node:
+        """INSERT for the engine. Raises Inexpressible."""
         this = node.this
         listed = []
         if isinstance(this, exp.Schema):
@@ -139,6 +142,7 @@ class Changes:
         raise Inexpressible(AFFINITY)
 
     def update(self, node: exp.Update) -> Node:
+        """UPDATE for the engine. Raises Inexpressible."""
         source = self.table(node.this.name)
         if any(node.args.get(n) for n in ("from_", "returning", "order", "limit", "alternative")):
             raise Inexpressible("UPDATE OR, with FROM, RETURNING, ORDER BY or LIMIT")
@@ -155,6 +159,7 @@ class Changes:
         return made
 
     def delete(self, node: exp.Delete) -> Node:
+        """DELETE for the engine. Raises Inexpressible."""
         source = self.table(node.this.name)
         if any(node.args.get(n) for n in ("using", "returning", "order", "limit")):
             raise Inexpressible("DELETE with RETURNING, ORDER BY or LIMIT")
