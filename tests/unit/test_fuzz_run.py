@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from refute.errors import UnreadableInput, UsageError
+from refute.verifiers.sql import fuzz_run
 from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.fuzz_run import Counts, Plan, fuzz
 from refute.verifiers.sql.fuzz_seeds import SeedScript
+from refute.verifiers.sql.fuzz_worker import Bench, Unit
 
 PLAN = Plan(Choice("sqlite", "sqlite", 10.0), ("sqlite", "crash"), programs=4, queries=15)
 
@@ -68,3 +72,42 @@ def test_scripts_are_asked_first_and_then_their_databases() -> None:
     assert run.counts.programs == 1 and run.counts.queries == 1
     more = fuzz(dataclasses.replace(PLAN, seeds=(script,), programs=2))
     assert more.counts.programs == 3 and more.counts.queries == 31
+
+
+class Here:
+    """A team of one that works in this process; its engine is gone from the third program on."""
+
+    def __init__(self, opened: Callable[[], Bench], jobs: int) -> None:
+        self._bench = opened()
+        self._tasks: list[Any] = []
+        self._units = 0
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bench.close()
+
+    @property
+    def room(self) -> bool:
+        return not self._tasks
+
+    def give(self, task: Any) -> None:
+        self._tasks.append(task)
+
+    def ended(self, wait_s: float) -> list[tuple[Any, Any]]:
+        tasks, self._tasks = self._tasks, []
+        return [(task, self._came(task)) for task in tasks]
+
+    def _came(self, task: Any) -> Any:
+        self._units += isinstance(task, Unit)
+        return UsageError("no server answers") if self._units > 2 else self._bench.do(task)
+
+
+def test_an_engine_that_was_there_and_has_gone_keeps_what_was_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fuzz_run, "Team", Here)
+    run = fuzz(dataclasses.replace(PLAN, programs=None))
+    assert run.stopped == "engine gone" and "no server answers" in " ".join(run.notes)
+    assert run.counts.programs == 2 and run.counts.compared > 0

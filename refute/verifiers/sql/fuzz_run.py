@@ -14,7 +14,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from refute.errors import RefuteError
+from refute.errors import RefuteError, UsageError
 from refute.specs.sql import FEATURES
 from refute.verifiers.sql.fuzz_causes import Causes
 from refute.verifiers.sql.fuzz_confirm import Looked
@@ -211,7 +211,8 @@ class _Loop:
             self._looking = True
             failure = self._failures[0]
             unit = max(0, self._unit_of(failure.program))
-            self._give_one(team, Look(failure, self._learner.features(unit)))
+            features = self._learner.features(unit)
+            self._give_one(team, Look(failure, features, self._causes.forms))
 
     def _give_units(self, team: Team) -> None:
         """Begin programs."""
@@ -234,6 +235,8 @@ class _Loop:
             self._unit_s += took
         else:
             self._looked_s += took
+        if isinstance(came, UsageError) and self._probed:
+            came = Died(came.message)  # it was there: a server that does not come back
         if isinstance(came, Died):
             came = Looked(None, f"the process that looked at it died: {came}", varies=True)
             if isinstance(task, Unit):
@@ -268,7 +271,9 @@ class _Loop:
             self._counts.open[looked.why] += 1
             self._causes.gave_nothing(failure)
             return
-        finding = self._causes.take(looked.finding)
+        unit = max(0, self._unit_of(failure.program))
+        found = dataclasses.replace(looked.finding, without=self._learner.dropped(unit))
+        finding = self._causes.take(found, failure.oracle, looked.like)
         if finding is not None:
             self._progress.found(self._known(finding))
 
