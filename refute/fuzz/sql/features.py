@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from refute.fuzz.sql import definition_looks
 from refute.fuzz.sql.looks import ANONYMOUS, LOOKS
+from refute.fuzz.sql.nodes import settled
 from refute.fuzz.sql.text import Node, look
 
 PROBE_SETUP = ("CREATE TABLE t (a INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x')")
@@ -259,7 +260,7 @@ def _is_known(tree: Node) -> bool:
 def features_in(tree: Node) -> set[str]:
     """The features that one tree uses."""
     found: set[str] = set()
-    for node in tree.walk():
+    for node in settled(tree).walk():
         kind = type(node)
         if kind in NAMES:
             found.update(NAMES[kind])

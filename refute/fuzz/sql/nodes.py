@@ -2,14 +2,20 @@
 
 A constructor of sqlglot takes any arguments and asks each of them what it is. Most nodes of a
 generated query are of a few kinds whose arguments are known, and making them is most of the work;
-so these are put together slot by slot. A test compares them with what the constructors make.
+so these are put together slot by slot. Two things differ from what the constructors make, and a
+test compares all others: nodes do not know where they stand, which would make rings of references
+that only the collector takes, until `settled` tells them; and of each name there is one node, which
+is part of many trees. A copy of a tree has nodes of its own that know their places.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from sqlglot import exp
+
+MOST_NAMES = 5_000  # that are kept
 
 _new = object.__new__
 
@@ -22,6 +28,7 @@ def _node(kind: type[Any], args: dict[str, Any]) -> Any:
     return node
 
 
+@functools.lru_cache(MOST_NAMES)
 def name(text: str) -> exp.Expr:
     """A name without quotes."""
     made: exp.Expr = _node(exp.Identifier, {"this": text, "quoted": False})
@@ -42,70 +49,75 @@ def null() -> exp.Expr:
 
 def column(table: str, text: str) -> exp.Expr:
     """A column by the names of its table and its own."""
-    this = _node(exp.Identifier, {"this": text, "quoted": False})
-    of = _node(exp.Identifier, {"this": table, "quoted": False})
-    made: exp.Expr = _node(exp.Column, {"this": this, "table": of})
-    this.parent = of.parent = made
-    this.arg_key, of.arg_key = "this", "table"
+    made: exp.Expr = _node(exp.Column, {"this": name(text), "table": name(table)})
+    return made
+
+
+def table(text: str) -> exp.Expr:
+    """A table by its name."""
+    made: exp.Expr = _node(exp.Table, {"this": name(text)})
+    return made
+
+
+def table_alias(text: str) -> exp.Expr:
+    """Another name of an item of FROM."""
+    made: exp.Expr = _node(exp.TableAlias, {"this": name(text)})
     return made
 
 
 def unary(kind: type[exp.Expr], this: exp.Expr) -> exp.Expr:
     """A node with one node inside."""
     made: exp.Expr = _node(kind, {"this": this})
-    this.parent, this.arg_key, this.index = made, "this", None
     return made
 
 
 def binary(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """An operator between two nodes."""
     made: exp.Expr = _node(kind, {"this": left, "expression": right})
-    left.parent, left.arg_key, left.index = made, "this", None
-    right.parent, right.arg_key, right.index = made, "expression", None
     return made
 
 
 def plus(this: exp.Expr) -> exp.Expr:
     """`+` in front of a value; see `refute.fuzz.sql.text`."""
     made: exp.Expr = _node(exp.Paren, {"this": this, "plus": True})
-    this.parent, this.arg_key, this.index = made, "this", None
     return made
 
 
 def alias(this: exp.Expr, text: str) -> exp.Expr:
     """A result column with a name."""
-    of = _node(exp.Identifier, {"this": text, "quoted": False})
-    made: exp.Expr = _node(exp.Alias, {"this": this, "alias": of})
-    this.parent, this.arg_key, this.index = made, "this", None
-    of.parent, of.arg_key = made, "alias"
+    made: exp.Expr = _node(exp.Alias, {"this": this, "alias": name(text)})
     return made
 
 
 def several(kind: type[exp.Expr], nodes: list[exp.Expr]) -> exp.Expr:
     """A node with a list of nodes: a row, terms of ORDER BY."""
     made: exp.Expr = _node(kind, {"expressions": nodes})
-    for index, node in enumerate(nodes):
-        node.parent, node.arg_key, node.index = made, "expressions", index
     return made
 
 
 def make(kind: type[exp.Expr], /, **args: Any) -> exp.Expr:
     """A node of these parts: nodes, lists of nodes, and whatever is neither."""
     made: exp.Expr = _node(kind, args)
-    for key, value in args.items():
-        if isinstance(value, exp.Expr):
-            value.parent, value.arg_key, value.index = made, key, None
-        elif value.__class__ is list:
-            for index, node in enumerate(value):
-                node.parent, node.arg_key, node.index = made, key, index
     return made
 
 
 def put(made: exp.Expr, key: str, value: exp.Expr | list[exp.Expr] | bool | None) -> None:
-    """Give a new node, which has no parent yet, one more part."""
+    """Give a new node one more part."""
     made.args[key] = value
-    if isinstance(value, exp.Expr):
-        value.parent, value.arg_key, value.index = made, key, None
-    elif isinstance(value, list):
-        for index, node in enumerate(value):
-            node.parent, node.arg_key, node.index = made, key, index
+
+
+def settled(tree: exp.Expr) -> exp.Expr:
+    """The tree, whose nodes now know where they stand; those that it shares know one place."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        for key, value in node.args.items():
+            if isinstance(value, exp.Expr):
+                value.parent, value.arg_key, value.index = node, key, None
+                stack.append(value)
+            elif value.__class__ is list:
+                for index, item in enumerate(value):
+                    if isinstance(item, exp.Expr):
+                        item.parent, item.arg_key, item.index = node, key, index
+                        stack.append(item)
+    return tree

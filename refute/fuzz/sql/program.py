@@ -17,6 +17,7 @@ from refute.fuzz.sql.definitions import command, table
 from refute.fuzz.sql.drafts import Drafting
 from refute.fuzz.sql.grammar import Grammar
 from refute.fuzz.sql.indexes import add_index
+from refute.fuzz.sql.nodes import settled
 from refute.fuzz.sql.queries import QUERIES, query
 from refute.fuzz.sql.schema import Schema, Shape
 from refute.fuzz.sql.tables import fill, make_tables
@@ -83,7 +84,7 @@ def database(rng: random.Random, shape: Shape, grammar: Grammar) -> tuple[Schema
         if drafting.has("view", 0.22):
             add_view(drafting, grammar)
     _upkeep(drafting)
-    return drafting.schema(), tuple(drafting.statements)
+    return drafting.schema(), tuple(map(settled, drafting.statements))
 
 
 def _indexes(drafting: Drafting) -> None:

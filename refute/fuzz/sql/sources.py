@@ -73,7 +73,7 @@ def name(text: str) -> Node:
 
 def alias(text: str) -> Node:
     """Another name of an item of FROM."""
-    return nodes.unary(exp.TableAlias, nodes.name(text))
+    return nodes.table_alias(text)
 
 
 def _first(writer: Writer, derived: Derive) -> tuple[Node, tuple[Source, ...]]:
@@ -188,7 +188,7 @@ def _under(writer: Writer, of: str, what: Table | Source) -> tuple[Node, Source]
         if other.alias == of:
             word = writer.alias()
             break
-    node = nodes.unary(exp.Table, nodes.name(of))
+    node = nodes.table(of)
     if word is not of:
         put(node, "alias", alias(word))
     if isinstance(what, Source):

@@ -24,6 +24,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from refute.errors import UsageError
 from refute.fuzz.sql.definitions import DefinitionParser, DefinitionWriter, read_definition
+from refute.fuzz.sql.nodes import settled
 from refute.fuzz.sql.writing import is_not
 from refute.fuzz.sql.writing_queries import writer
 
@@ -135,7 +136,7 @@ _DIALECT = _SQLite()
 
 def write_slowly(tree: Node) -> str:
     """As `write`, with sqlglot's writer. It has state, so each text gets its own, in any thread."""
-    return _Writer(dialect=_DIALECT).generate(tree, copy=False)
+    return _Writer(dialect=_DIALECT).generate(settled(tree), copy=False)
 
 
 _WRITE = writer(write_slowly)

@@ -84,10 +84,9 @@ def _add_items(texts: Texts) -> None:
     def table_alias(node: Any) -> str:
         args = node.args
         columns = args.get("columns")
-        if not args.keys() <= _TABLE_ALIAS or (columns and type(node.parent) is not exp.CTE):
+        if not args.keys() <= _TABLE_ALIAS or columns:
             return slow(node)
-        text = texts[exp.Identifier](args["this"])
-        return f"{text}({texts.all_of(columns)})" if columns else text
+        return texts[exp.Identifier](args["this"])
 
     def insert(node: Any) -> str:
         args = node.args
@@ -245,10 +244,11 @@ def _add_windows(texts: Texts) -> None:
         if not args.keys() <= _WINDOW:
             return slow(node)
         this, name = args["this"], args.get("alias")
-        word = "AS" if node.arg_key == "windows" else "OVER"
-        text = f"{texts[type(this)](this)} {word} "
+        if type(this) is exp.Identifier:  # it is defined here
+            return f"{texts[exp.Identifier](this)} AS ({parts(args)})"
+        text = f"{texts[type(this)](this)} OVER "
         plain = not (args.get("partition_by") or args.get("order") or args.get("spec"))
-        if plain and name is not None and word == "OVER":
+        if plain and name is not None:
             return text + texts[type(name)](name)
         return f"{text}({parts(args)})"
 
@@ -279,7 +279,12 @@ def _add_tables(texts: Texts) -> None:
             return slow(node)
         alias, this = args["alias"], args["this"]
         hint = _HINTS[args.get("materialized")]
-        return f"{texts[type(alias)](alias)} AS {hint}({texts[type(this)](this)})"
+        columns = alias.args.get("columns")
+        if columns and alias.args.keys() <= _TABLE_ALIAS:
+            word = f"{texts[exp.Identifier](alias.args['this'])}({texts.all_of(columns)})"
+        else:
+            word = texts[type(alias)](alias)
+        return f"{word} AS {hint}({texts[type(this)](this)})"
 
     def with_(node: Any) -> str:
         args = node.args
