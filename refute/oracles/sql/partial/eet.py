@@ -26,6 +26,7 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -40,6 +41,22 @@ from refute.oracles.sql.partial.trees import freely, parens, statement, swapped,
 
 NAME = "eet"
 OF_EXPRESSIONS = {**eet_conditions.RULES, **eet_values.RULES}
+_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+OF_KINDS: dict[str, tuple[type[Node], ...]] = {  # the only nodes that a rule changes
+    **dict.fromkeys(("De Morgan", "AND and OR exchanged"), (exp.And, exp.Or)),
+    **dict.fromkeys(("comparison negated", "comparison mirrored"), _COMPARED),
+    "comparison split": (exp.EQ, exp.NEQ),
+    "BETWEEN as comparisons": (exp.Between,),
+    **dict.fromkeys(("IN as OR", "IN as EXISTS"), (exp.In,)),
+    "EXISTS as COUNT": (exp.Exists,),
+    "IS as CASE": (exp.NullSafeEQ, exp.NullSafeNEQ),
+    "rows by elements": (*_COMPARED, exp.NullSafeEQ, exp.NullSafeNEQ),
+    "COALESCE as CASE": (exp.Coalesce,),
+    "CASE searched": (exp.Case,),
+    "COUNT as SUM": (exp.Count,),
+    "FILTER as CASE": (exp.Filter,),
+}
+ENDS = ("order", "limit", "offset")
 RULES = (*OF_EXPRESSIONS, *eet_clauses.RULES)
 ANYWHERE = frozenset(
     {  # rules that apply to most queries
@@ -60,7 +77,8 @@ class EET:
 
     def __init__(self, most: int = 2, rules: Sequence[str] = RULES) -> None:
         self._most = most
-        self._rules = tuple(rules)
+        self._rare = tuple(r for r in rules if r not in ANYWHERE)
+        self._usual = tuple(r for r in rules if r in ANYWHERE)
 
     def questions(self, case: Case) -> Iterator[Question]:
         """The query beside the same query by some of the rules that apply to it."""
@@ -69,35 +87,60 @@ class EET:
         query = without_ends(case.query)
         scope = Scope(catalog_of(case.setup), query)
         found = list(places(query))
-        rare = (r for r in self._rules if r not in ANYWHERE)
-        usual = (r for r in self._rules if r in ANYWHERE)
+        plain: Node | str | None = None
         left = self._most
-        for rules, share in ((tuple(rare), (left + 1) // 2), (tuple(usual), left)):
+        for rules, share in ((self._rare, (left + 1) // 2), (self._usual, left)):
             until = left - min(share, left)
             for rule in _order(case.seed, rules):
-                made = transformed(rule, case, scope, query, found) if left > until else None
+                if left == until:
+                    break
+                made = transformed(rule, case, scope, query, found)
                 if made is not None:
-                    yield _question(rule, case, query, made)
+                    plain = _plain(case, query) if plain is None else plain
+                    yield _question(rule, case, query, plain, made)
                     left -= 1
 
 
 @functools.lru_cache(maxsize=16)
 def _order(seed: int, rules: tuple[str, ...]) -> tuple[str, ...]:
     """The rules in an order of the seed: the same rule comes first while a case is made smaller."""
-    return tuple(random.Random(f"{seed}/{NAME}").sample(rules, len(rules)))
+    draw = random.Random(f"{seed}/{NAME}").random
+    return tuple(sorted(rules, key=lambda _: draw()))
+
+
+class _Late:
+    """A `random.Random` that is made when it is first used, which most rules never do."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+
+    def __getattr__(self, name: str) -> Any:
+        made = random.Random(self._seed)
+        self.__dict__.update({n: getattr(made, n) for n in ("random", "choice", "randint")})
+        return getattr(made, name)
+
+
+def _plain(case: Case, query: Node) -> Node | str:
+    """The query as it is; its text is the case's own where nothing was left out at its end."""
+    if case.dialect == "sqlite" and not any(case.query.args.get(end) for end in ENDS):
+        return case.text
+    return statement(query, case.dialect)
 
 
 def transformed(
     rule: str, case: Case, scope: Scope, query: Node, found: Sequence[Place]
 ) -> Node | None:
     """The query by one rule, at all of its places where it applies; None where there is none."""
-    rng = random.Random(f"{case.seed}/{NAME}/{rule}")
-    if rule not in OF_EXPRESSIONS:
+    rng = cast(random.Random, _Late(f"{case.seed}/{NAME}/{rule}"))
+    change = OF_EXPRESSIONS.get(rule)
+    if change is None:
         return eet_clauses.rewritten(rule, scope, query, rng, case.dialect)
     deep = rule in eet_values.WRAPPING and rng.random() < 0.5
-    change = OF_EXPRESSIONS[rule]
+    kinds = OF_KINDS.get(rule, (exp.Expr,))
     by: dict[int, Node] = {}
     for place in found:
+        if not isinstance(place.node, kinds):
+            continue
         if deep and place.position == "free" and not isinstance(place.node, exp.Column):
             continue
         made = change(scope, place, case.dialect)
@@ -107,12 +150,11 @@ def transformed(
     return swapped(query, by) if by else None
 
 
-def _question(rule: str, case: Case, query: Node, made: Node) -> Question:
+def _question(rule: str, case: Case, query: Node, plain: Node | str, made: Node) -> Question:
     def judge(answers: Sequence[Answer]) -> Judged:
         rows = rows_of(answers)
         if isinstance(rows, Judged):
             return rows
         return Pair(case, query, rows[0], rows[1], rule).judged()
 
-    statements = statement(query, case.dialect), freely(made, case.dialect)
-    return Question(NAME, statements, judge)
+    return Question(NAME, (plain, freely(made, case.dialect)), judge)
