@@ -22,6 +22,8 @@ from refute.verifiers.sql.conform_engines import open_engine
 from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.conform_server import EngineUnreachable
 from refute.verifiers.sql.conform_worker import EngineMissing
+from refute.verifiers.sql.fuzz_run import Plan, fuzz
+from refute.verifiers.sql.fuzz_seeds import SeedScript
 
 KINDS = {"postgresql": servers.postgresql, "mysql": servers.mariadb}
 LIST = {
@@ -253,6 +255,14 @@ def test_a_server_that_is_not_there_is_an_error_that_says_so(kind: str) -> None:
     assert "refused" in refused(f"{scheme}://me:s3cret@127.0.0.1:1/x")
     wrong = KINDS[kind]().url.replace(quote(servers.PASSWORD, safe=""), "wrong")
     assert "tester" in refused(wrong) and "wrong@" not in refused(wrong)
+
+
+def test_texts_that_are_written_are_compared_as_sqlite_does(kind: str) -> None:
+    """And not by the collation that the server gives to a connection."""
+    script = SeedScript("given", ("CREATE TABLE t(a INTEGER)", "SELECT 'a' = 'A', 'b' < 'C'"))
+    choice = Choice(KINDS[kind]().url, kind, 10.0)
+    run = fuzz(Plan(choice, ("sqlite",), programs=0, seeds=(script,)))
+    assert not run.findings and run.counts.compared
 
 
 def test_an_unknown_option_of_a_url_is_an_error() -> None:

@@ -106,6 +106,8 @@ class Transpiling:
             self._translator.close()
         self._translator = Translator(self._target)
         self._seen.clear()
+        for _ in self._engine.answers(self._target.begins) if self._target.begins else ():
+            pass  # what an engine has no word for, its tables cannot be made of either
 
     def _is_first(self, statement: str) -> bool:
         found = _HEAD.match(statement)

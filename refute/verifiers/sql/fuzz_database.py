@@ -107,6 +107,8 @@ class Database:
         self._writing.close()
         self._writing = writing_of(self.dialect)
         self._start(fresh=fresh)
+        for _ in self.engine.answers(begins) if (begins := self._writing.begins) else ():
+            pass  # what an engine has no word for, its tables cannot be made of either
         self._forget()
         self.setup, self.asked_setup = (), ()
         if self.log is not None:
@@ -117,7 +119,8 @@ class Database:
             if isinstance(text, Refused):
                 self.counts.rejected[f"{UNWRITTEN}{text.construct}"] += 1
             else:
-                written.append((place, text_of(tree), text))
+                plain = text if self.dialect == SQLITE else text_of(tree)
+                written.append((place, plain, text))
         self.setup = tuple(plain for _, plain, _ in written)
         answers: list[Answer] = []
         for answer in self.engine.answers([text for _, _, text in written]) if written else ():

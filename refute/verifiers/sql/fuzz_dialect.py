@@ -38,13 +38,15 @@ class Writing:
     """Writes the statements of one database. dialect: a name that `target_of` knows.
 
     kinds: of the result columns of the query that was written last (`transpile.kinds`); empty for
-    SQLite's dialect.
+    SQLite's dialect. begins: statements that a session begins with, as texts for the engine.
     """
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
         self.kinds: tuple[str, ...] = ()
-        self._translator = Translator(target_of(dialect), strict=True)
+        target = target_of(dialect)
+        self.begins = target.begins
+        self._translator = Translator(target, strict=True)
 
     def statement(self, tree: Node, sql: str = "") -> str | Refused:
         """The text for the engine; the tree stays as it is. sql: its text, where it is known."""

@@ -16,7 +16,12 @@ __all__ = ["Plain", "Refused", "Writing", "dialect_of", "writing_of"]
 
 
 class Writing(Protocol):
-    """Writes the statements of one database, in their order, setup first."""
+    """Writes the statements of one database, in their order, setup first.
+
+    begins: what a session begins with, as texts for the engine.
+    """
+
+    begins: tuple[str, ...]
 
     def statement(self, tree: Node) -> str | Refused:
         """The statement in the engine's dialect."""
@@ -33,6 +38,8 @@ class Writing(Protocol):
 
 class Plain:
     """SQLite's dialect."""
+
+    begins: tuple[str, ...] = ()
 
     def statement(self, tree: Node) -> str | Refused:
         """The statement as SQLite has it."""

@@ -29,7 +29,7 @@ class Target:
     columns must have different names, and none that is a column's. cascades: a view that others
     show can only be dropped with them, which SQLite leaves to fail. analyzes: whether ANALYZE means
     all tables. ignore, replace: how INSERT OR
-    IGNORE and INSERT OR REPLACE are said.
+    IGNORE and INSERT OR REPLACE are said. begins: statements that a session begins with.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Target:
     analyzes: bool = False
     ignore: str = ""
     replace: str = ""
+    begins: tuple[str, ...] = ()
 
 
 _PG_TYPES = {INT: "BIGINT", REAL: DOUBLE, NUM: DOUBLE, TEXT: "TEXT", BLOB: "BYTEA"}
@@ -114,6 +115,7 @@ TARGETS: dict[str, Target] = {
             lacks=frozenset({"partial index", "expression index"}),
             ignore="IGNORE",
             replace="REPLACE",
+            begins=("SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin",),  # or 'a' = 'A'
         ),
     )
 }
