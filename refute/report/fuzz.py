@@ -23,6 +23,7 @@ STATEMENTS = 20  # of one finding in text
 WIDEST = 240  # characters of a statement, and of an answer
 REASONS = 5
 FEATURES = 8
+ALSO = 4  # programs in which a cause was met again
 
 
 def finding_lines(finding: Finding, number: int, again: str) -> list[str]:
@@ -40,7 +41,7 @@ def finding_lines(finding: Finding, number: int, again: str) -> list[str]:
     if finding.confirmed:
         made.append(f"   confirmed  {finding.confirmed}")
     made.append(f"   cause      {finding.cause}")
-    made.append(f"   again      {again} {finding.seed}/{finding.program}")
+    made.append(f"   again      {again} {finding.again}")
     return [visible(line) for line in made]
 
 
@@ -177,7 +178,11 @@ def cause_lines(report: FuzzReport) -> list[str]:
         times = "once" if finding.times == 1 else f"{finding.times:,} times"
         files = report.saved.get(place, ())
         title = finding.title or finding.why
-        lines.append(f"cause {finding.cause}  {title} ({finding.oracle}), met {times}")
+        oracles = ", ".join(finding.oracles or (finding.oracle,))
+        lines.append(f"cause {finding.cause}  {title} ({oracles}), met {times}")
+        if finding.also:
+            more = f", and {len(finding.also) - ALSO} more" if len(finding.also) > ALSO else ""
+            lines.append(f"           also {', '.join(finding.also[:ALSO])}{more}")
         if files:
             lines.append(f"           {' and '.join(files)}")
     return lines
@@ -209,7 +214,7 @@ def document(report: FuzzReport) -> dict[str, Any]:
         "findings": [
             {
                 **finding.to_json(),
-                "again": f"{report.again} {finding.seed}/{finding.program}",
+                "again": f"{report.again} {finding.again}",
                 "saved": list(report.saved.get(place, ())),
             }
             for place, finding in enumerate(run.findings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from refute.verifiers.sql.fuzz_causes import Causes
@@ -43,8 +45,8 @@ def test_one_cause(one: str, other: str, kind: str) -> None:
         (finding("SELECT MIN(a) FROM t"), finding("SELECT SUM(a) FROM t")),
         (finding("SELECT a LIKE 1 FROM t"), finding("SELECT a BETWEEN 1 AND 2 FROM t")),
         (finding("SELECT a LIKE 1 FROM t"), finding("SELECT a LIKE 1 FROM t", ENDED)),
-        (finding("SELECT a LIKE 1"), finding("SELECT a LIKE 1", why="1 row instead of 2")),
-        (finding("SELECT a LIKE 1"), finding("SELECT a LIKE 1", oracle="eet")),
+        (finding("SELECT a"), finding("SELECT a", why="1 row instead of 2")),
+        (finding("SELECT a = 1"), finding("SELECT a <> 1", oracle="eet")),
     ],
 )
 def test_two_causes(one: Finding, other: Finding) -> None:
@@ -52,6 +54,39 @@ def test_two_causes(one: Finding, other: Finding) -> None:
     assert causes.take(one) is not None and causes.take(other) is not None
     first, second = causes.findings
     assert first.cause != second.cause
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        finding("SELECT a LIKE 1", why="1 row instead of 2"),
+        finding("SELECT a LIKE 'x'", oracle="eet"),
+        finding("SELECT a LIKE 1.5 FROM t WHERE 1", oracle="norec"),
+    ],
+)
+def test_one_cause_of_several_oracles(other: Finding) -> None:
+    causes = Causes()
+    assert causes.take(finding("SELECT a LIKE 1")) is not None
+    assert causes.take(dataclasses.replace(other, program=7)) is None
+    [found] = causes.findings
+    assert found.times == 2 and found.oracles == tuple(dict.fromkeys(("tlp", other.oracle)))
+    assert found.also == (f"0/7 ({other.oracle})",)
+
+
+def test_a_case_without_constructs_is_one_cause_too() -> None:
+    causes = Causes()
+    assert causes.take(finding("SELECT 0")) is not None
+    assert causes.take(finding("SELECT 0 FROM (VALUES (0), (0)) AS x0")) is None
+
+
+def test_what_the_engine_tells_to_be_one_cause_is() -> None:
+    causes = Causes()
+    first = causes.take(finding("SELECT a LIKE 1"))
+    assert first is not None
+    other = finding("SELECT a BETWEEN 1 AND 2 FROM t")
+    assert causes.take(other, "norec", first.cause) is None
+    assert causes.findings[0].oracles == ("tlp", "norec")
+    assert causes.take(finding("SELECT a BETWEEN 0 AND 1 FROM t")) is None, "known as a form of it"
 
 
 def test_what_a_cause_explains_is_looked_at_less_and_less() -> None:
@@ -70,3 +105,8 @@ def test_causes_come_back_from_plain_data() -> None:
         causes.wants(failure(f"SELECT a LIKE {number} FROM t"))
     again = Causes.from_json(causes.to_json())
     assert again.findings == causes.findings and again.to_json() == causes.to_json()
+
+
+def test_what_plays_a_program_again_leaves_out_what_was_dropped() -> None:
+    found = dataclasses.replace(finding("SELECT 1"), program=203, without=("cte", "left-join"))
+    assert found.again == "0/203 --without cte,left-join"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from refute.oracles.sql.partial.written import tree_of
 from refute.specs.sql import FEATURES
-from refute.verifiers.sql.fuzz_learn import ROUND, Learner, Uses
+from refute.verifiers.sql.fuzz_learn import LEAST, ROUND, Learner, Uses
 
 LIKE = tree_of("SELECT a LIKE 'x' FROM t")
 CASE = tree_of("SELECT CASE WHEN a THEN b LIKE 'x' END FROM t")
@@ -63,3 +63,16 @@ def test_it_comes_back_from_plain_data() -> None:
     again = Learner.from_json(learner.to_json())
     assert again.to_json() == learner.to_json()
     assert again.features(2 * ROUND) == learner.features(2 * ROUND)
+
+
+def test_what_was_dropped_by_then_is_part_of_playing_again() -> None:
+    learner = Learner(frozenset(FEATURES), {"trigger": "no"})
+    for unit in range(ROUND * 2):
+        uses = Uses()
+        uses.asked["left-join"] = uses.refused["left-join"] = LEAST
+        learner.take(unit, uses)
+    assert learner.dropped(0) == learner.dropped(ROUND) == ()
+    late = learner.dropped(ROUND * 2)
+    assert "left-join" in late and "trigger" not in late
+    again = Learner(frozenset(FEATURES) - set(late), {"trigger": "no"})
+    assert again.features(0) == learner.features(ROUND * 2), "what --without makes of it"

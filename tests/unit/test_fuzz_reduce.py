@@ -44,3 +44,19 @@ def test_it_stops_at_its_bound_with_what_it_has() -> None:
 def test_what_cannot_be_read_stays() -> None:
     setup, query = Reducer(lambda s, q: "@@" in q, 1_000).reduced(SETUP, "SELECT @@ nothing (")
     assert (setup, query) == ((), "SELECT @@ nothing (")
+
+
+def test_what_ends_an_engine_is_tried_alone_first() -> None:
+    query = f"SELECT t0.b AS c0, {'0, ' * 50} t0.a IN (1, t0.c) FROM t0 WHERE b LIKE 'x' LIMIT 3"
+    reducer = Reducer(lambda s, q: " IN (" in q, 4_000, 15, restart=300)
+    setup, text = reducer.reduced(SETUP, query)
+    assert setup == () and len(text) < 30 and reducer.tried < 120, text
+
+
+def test_a_process_is_counted_where_one_ended() -> None:
+    tried = {}
+    for restart in (0, 300):
+        reducer = Reducer(lambda s, q: s == SETUP and q == QUERY, 1_000, restart=restart)
+        reducer.reduced(SETUP, QUERY)
+        tried[restart] = reducer.tried
+    assert tried[300] >= tried[0], "nothing ended, so nothing is charged"

@@ -101,6 +101,28 @@ def finer(statement: Node) -> Iterator[str]:
     return _fine(statement)
 
 
+def expressions(query: Node) -> Iterator[tuple[str, bool]]:
+    """Queries of one of its expressions alone, small ones first; whether they name no table."""
+    found = [
+        node
+        for node in query.walk()
+        if isinstance(node, exp.Binary | exp.Predicate | exp.Func | exp.Case | exp.Window)
+        and _is_value(node)
+        and not isinstance(node, exp.Connector)
+    ]
+    sources = query.find(exp.From)
+    for node in sorted(found, key=lambda node: (sum(1 for _ in node.walk()), write(node))):
+        copy = exp.Select(expressions=[node.copy()])
+        if node.find(exp.From) is None:
+            for column in list(copy.find_all(exp.Column)):
+                column.replace(_value("0"))
+            yield write(copy), True
+        if sources is not None:
+            copy = exp.Select(expressions=[node.copy()])
+            copy.set("from_", sources.copy())
+            yield write(copy), False
+
+
 def without_null(statement: Node) -> Iterator[str]:
     """Texts of the statement with 0 in place of each NULL."""
     for place, node in enumerate(statement.walk()):

@@ -19,11 +19,13 @@ from refute.oracles.sql.partial.written import tree_of
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_names import SQLITE
 from refute.verifiers.sql.fuzz_asking import Desk
+from refute.verifiers.sql.fuzz_causes_shape import alike, classes, shape_of
 from refute.verifiers.sql.fuzz_failure import Failure
 from refute.verifiers.sql.fuzz_oracles import made
 from refute.verifiers.sql.fuzz_plan import Finding
 from refute.verifiers.sql.fuzz_reduce import Reducer
 from refute.verifiers.sql.fuzz_second import Opinion, SecondSQLite
+from refute.verifiers.sql.fuzz_seeds_text import is_query
 
 PIVOTED = "pqs"  # whose expected row the embedded SQLite computes
 RUNS = 2  # in fresh processes
@@ -33,6 +35,7 @@ SLOWER = 15_000  # in a worker of its own
 START = {SQLITE: 0, "duckdb": 60}  # statements' worth of a new database
 STARTS = 15  # in other engines
 LOOK_S = 25.0  # wall seconds of a reduction, on a machine that is slower than the counts expect
+LONGER_S = 45.0  # of one whose every success costs a process
 RESTART = 300  # statements' worth of a process that died
 
 Before = Callable[[Failure], Sequence[str]]
@@ -43,12 +46,13 @@ Before = Callable[[Failure], Sequence[str]]
 class Looked:
     """What came of a look. finding: None when there is nothing to tell, and why.
 
-    varies: it did not break again.
+    varies: it did not break again. like: the cause that the engine's answers tell it to be.
     """
 
     finding: Finding | None
     why: str = ""
     varies: bool = False
+    like: str = ""
 
 
 class Looking:
@@ -64,8 +68,65 @@ class Looking:
         """Let the second SQLite go."""
         self._second.close()
 
-    def look(self, failure: Failure, before: Before) -> Looked:
-        """The finding of a failure."""
+    def look(self, failure: Failure, before: Before, met: Sequence[Finding] = ()) -> Looked:
+        """The finding of a failure. met: the cases of causes that are known."""
+        plain = self._plain(failure)
+        looked = self._looked(plain, before) if plain is not None else Looked(None)
+        if looked.finding is None:
+            looked = self._looked(failure, before)
+        if looked.finding is None:
+            return looked
+        return dataclasses.replace(looked, like=self._like(looked.finding, met))
+
+    def _plain(self, failure: Failure) -> Failure | None:
+        """A statement of the question that SQLite answers otherwise, if there is one.
+
+        Its case is simpler than the oracle's question, and the same whichever oracle asked.
+        """
+        if failure.oracle == SQLITE or failure.kind != "wrong" or self._engine == SQLITE:
+            return None
+        if SQLITE not in self._desk.oracles or self._desk.dialect != SQLITE:
+            return None
+        for sql in dict.fromkeys(failure.asked):
+            if is_query(sql):
+                other = self._again(dataclasses.replace(failure, oracle=SQLITE), failure.setup, sql)
+                if other is not None:
+                    return dataclasses.replace(other, program=failure.program, place=failure.place)
+        return None
+
+    def _like(self, finding: Finding, met: Sequence[Finding]) -> str:
+        """The cause of which this case has all constructs, or the other way round, and breaks it.
+
+        It is asked whether the oracle of the smaller case breaks on the larger one; where the two
+        have one oracle, or the database is what is wrong, whether the smaller one's query breaks
+        on the database of the larger one.
+        """
+        shape = shape_of(finding)
+        for known in met:
+            other = shape_of(known)
+            if finding.kind != "wrong" or not alike(shape, other):
+                continue
+            small, large = sorted((finding, known), key=lambda f: len(classes(shape_of(f).words)))
+            stored = any(word.startswith("setup ") for word in classes(shape_of(small).words))
+            query = small.query if stored else large.query
+            if not stored and small.oracle == large.oracle:
+                continue
+            if self._breaks(small, large.setup, query):
+                return known.cause
+        return ""
+
+    def _breaks(self, finding: Finding, setup: Sequence[str], query: str) -> bool:
+        """Whether the oracle of a finding breaks on another case, in the same way."""
+        if finding.oracle not in self._desk.oracles:
+            return False
+        try:
+            broken = self._desk.breaks(finding.oracle, setup, query, 0)
+        except EngineLost:
+            return False
+        return any(failure.kind == finding.kind for failure in broken)
+
+    def _looked(self, failure: Failure, before: Before) -> Looked:
+        """The finding of a failure under its own oracle."""
         setup, alone = failure.setup, True
         seen = [self._again(failure, setup, failure.query, fresh=True) for _ in range(RUNS)]
         if not any(seen):
@@ -105,10 +166,10 @@ class Looking:
             return self._again(failure, setup, query) is not None
 
         start = START.get(self._engine, STARTS)
-        if failure.kind.startswith("lost"):
-            start += RESTART
+        lost = failure.kind.startswith("lost")
         most = STATEMENTS.get(self._engine, SLOWER)
-        reducer = Reducer(breaks, most, start, time.monotonic() + LOOK_S)
+        until = time.monotonic() + (LONGER_S if lost else LOOK_S)
+        reducer = Reducer(breaks, most, start, until, RESTART if lost else 0)
         return reducer.reduced(setup, failure.query)
 
     def _told(self, failure: Failure, setup: tuple[str, ...], query: str, *, alone: bool) -> Looked:

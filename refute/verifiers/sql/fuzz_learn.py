@@ -135,6 +135,10 @@ class Learner:
         """What the unit of this number in the run may use."""
         return self._rounds[unit // ROUND]
 
+    def dropped(self, unit: int) -> tuple[str, ...]:
+        """Features that it may not use any more, though the probes were taken."""
+        return tuple(sorted(self._rounds[0] - self.features(unit)))
+
     def ready(self, unit: int) -> bool:
         """Whether it is known what that unit may use."""
         return unit // ROUND < len(self._rounds)

@@ -36,6 +36,8 @@ class Finding:
     says. cause: key of its group.
     title: the cause in one line. known: the entry of the user's file that it matches. times: how
     often the run met it, this once included, as far as that is known without reducing each.
+    oracles: all that saw it. also: "SEED/PROGRAM (oracle)" of the first of the other times.
+    without: features that were not generated any more when its program was.
     """
 
     oracle: str
@@ -56,6 +58,15 @@ class Finding:
     title: str = ""
     known: str = ""
     times: int = 1
+    oracles: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def again(self) -> str:
+        """What plays its program again, after `--repeat`."""
+        place = f"{self.seed}/{self.program}"
+        return f"{place} --without {','.join(self.without)}" if self.without else place
 
     def to_json(self) -> Data:
         """As plain data."""

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from refute.fuzz.sql.reduction import bolder, finer, simpler, size
+from refute.fuzz.sql.reduction import bolder, expressions, finer, simpler, size
 from refute.fuzz.sql.script_reduction import fewer_rows, in_rows, named, simpler_statements
 from refute.fuzz.sql.text import look
 
@@ -26,16 +26,22 @@ class Reducer:
     """Reduces one failure.
 
     breaks: whether a case fails as the first did. statements: that may be asked in all; `start`:
-    how many of them a new database is worth. until: a time of
-    the monotonic clock, when it stops wherever it is. tried: how many cases were tried.
+    how many of them a new database is worth, `restart`: a process that a case ended. until: a time
+    of the monotonic clock, when it stops wherever it is. tried: how many cases were tried.
     """
 
     def __init__(
-        self, breaks: Breaks, statements: int, start: int = 0, until: float = float("inf")
+        self,
+        breaks: Breaks,
+        statements: int,
+        start: int = 0,
+        until: float = float("inf"),
+        restart: int = 0,
     ) -> None:
         self._breaks = breaks
         self._left = statements
         self._start = start
+        self._restart = restart
         self._until = until
         self._seen: set[Script] = set()
         self.tried = 0
@@ -50,6 +56,8 @@ class Reducer:
         found: Script = (tuple(setup), query)
         while True:
             before = found
+            if self._restart:
+                found = self._better(found, self._alone)
             found = self._fewer_statements(found)
             for candidates in (self._bold, self._setups, self._all, self._others):
                 found = self._better(found, candidates)
@@ -64,7 +72,9 @@ class Reducer:
         self._seen.add(script)
         self.tried += 1
         self._left -= len(setup) + 2 + self._start
-        return self._breaks(setup, query)
+        broke = self._breaks(setup, query)
+        self._left -= self._restart * broke  # what holds leaves the process as it was
+        return broke
 
     def _better(self, found: Script, candidates: Callable[[Script], Iterator[Script]]) -> Script:
         """The simplest case by these steps; after each success they begin again."""
@@ -97,6 +107,14 @@ class Reducer:
                 end = start
             run //= 2
         return found
+
+    def _alone(self, found: Script) -> Iterator[Script]:
+        """An expression of the query alone: what an engine ends over is often one construct."""
+        setup, query = found
+        tree = look(query)
+        if tree is not None:
+            for text, bare in expressions(tree):
+                yield (() if bare else setup), text
 
     def _bold(self, found: Script) -> Iterator[Script]:
         setup, query = found

@@ -66,7 +66,7 @@ class Saver:
             f"oracle    {finding.oracle}; cause {finding.cause}; confirmed: {finding.confirmed}",
             f"expected  {finding.expected}",
             f"observed  {finding.observed}",
-            f"again     {self._again} {finding.seed}/{finding.program}",
+            f"again     {self._again} {finding.again}",
         ]
         if (*finding.asked_setup, *finding.asked) != (*finding.setup, finding.query):
             lines.append("In SQLite's dialect:")

@@ -8,6 +8,7 @@ database.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import random
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.schema import Shape
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.partial.question import Case, Question
+from refute.oracles.sql.partial.trees import everything
 from refute.oracles.sql.partial.written import text_of, tree_of
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.fuzz_asking import Desk
@@ -29,7 +31,7 @@ from refute.verifiers.sql.fuzz_failure import Failure, seed_of
 from refute.verifiers.sql.fuzz_learn import Probe, Probed, Uses, probed
 from refute.verifiers.sql.fuzz_oracles import opened
 from refute.verifiers.sql.fuzz_own import OwnDesk, own_desk
-from refute.verifiers.sql.fuzz_plan import Counts, Plan
+from refute.verifiers.sql.fuzz_plan import Counts, Finding, Plan
 from refute.verifiers.sql.fuzz_plans import Plans
 from refute.verifiers.sql.fuzz_seeding import cases_of, schema_of
 from refute.verifiers.sql.fuzz_seeds import SeedScript
@@ -51,10 +53,11 @@ class Unit:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """A failure to look into. features: of its program."""
+    """A failure to look into. features: of its program. met: the cases of causes that are known."""
 
     failure: Failure
     features: frozenset[str]
+    met: tuple[Finding, ...] = ()
 
 
 @dataclasses.dataclass
@@ -118,7 +121,8 @@ class Bench:
         desk.program = task.failure.program
         if self._looking is None:
             self._looking = Looking(desk, self.plan.choice.engine, self.plan.seed)
-        return self._looking.look(task.failure, lambda f: self._before(f, task.features))
+        before = functools.partial(self._before, features=task.features)
+        return self._looking.look(task.failure, before, task.met)
 
     def unit(self, unit: Unit) -> Done:
         """Run a program. Raises UsageError for an engine that is not there."""
@@ -258,7 +262,7 @@ class Bench:
         cases = []
         for place, query in enumerate(queries, start):
             if place % MEASURED == 0:
-                desk.counts.sizes[sum(1 for _ in query.walk())] += 1
+                desk.counts.sizes[len(everything(query))] += 1
             seed = seed_of(self.plan.seed, unit.number, place)
             cases.append((place, Case(desk.setup, query, seed, desk.dialect)))
         return cases
