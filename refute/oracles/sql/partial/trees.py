@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from refute.fuzz.sql import nodes
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.written import text_of
 
@@ -23,9 +24,7 @@ _ENDS = ("order", "limit", "offset")
 
 def make(kind: type[Node], /, **args: Any) -> Node:
     """A node around nodes that stay where they are."""
-    made = kind()
-    made.args = {name: value for name, value in args.items() if value is not None}
-    return made
+    return nodes.make(kind, **{name: value for name, value in args.items() if value is not None})
 
 
 def changed(node: Node, /, **args: Any) -> Node:
@@ -210,7 +209,7 @@ def with_where(select: Node, condition: Node | None) -> Node:
 
 def name(text: str) -> Node:
     """An identifier."""
-    return exp.Identifier(this=text, quoted=False)
+    return nodes.name(text)
 
 
 def derived(query: Node, alias: str) -> Node:
@@ -220,7 +219,7 @@ def derived(query: Node, alias: str) -> Node:
 
 def literal(value: int) -> Node:
     """A number that is not negative."""
-    return exp.Literal(this=str(value), is_string=False)
+    return nodes.literal(str(value), is_string=False)
 
 
 def is_aggregate(node: Node) -> bool:
