@@ -72,7 +72,10 @@ def wrong(answers: list[Any], right: dict[str, Any]) -> str:
         return "" if got else "no rows"
     wanted = right["rows"] if "rows" in right else [r for at in right["as"] for r in answers[at][1]]
     if right["is"] == "count":
-        number = sum(float(row[0]) for row in wanted if row[0] != "NULL")
+        try:
+            number = sum(float(row[0]) for row in wanted if row[0] != "NULL")
+        except ValueError:
+            return f"no numbers to count by: {shown(wanted)}"
         return "" if len(got) == number else f"{len(got)} rows, counted as {number:g}"
     how = bool(right.get("exact")), bool(right.get("ordered")), bool(right.get("sets"))
     if same(got, wanted, *how):
