@@ -95,6 +95,9 @@ class FuzzReport:
             reasons.append("the run was interrupted")
         if run.pending:
             reasons.append(f"{_failures(run.pending)} not looked into: the time was over")
+        if counts.unfinished:
+            many = "1 program" if counts.unfinished == 1 else f"{counts.unfinished:,} programs"
+            reasons.append(f"{many} ended the process of the run{_behind(run.notes)}")
         if counts.unconfirmed:
             number = _failures(counts.unconfirmed)
             reasons.append(f"{number} not seen again in fresh processes; the engine's answers vary")

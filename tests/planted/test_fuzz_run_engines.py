@@ -6,12 +6,16 @@ import dataclasses
 import os
 import signal
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from refute.cli.conform_place import choice_of
+from refute.report.fuzz_verdict import FuzzReport
 from refute.verifiers.sql import fuzz_run
+from refute.verifiers.sql.conform_run import Choice
+from refute.verifiers.sql.fuzz_direct import Direct
 from refute.verifiers.sql.fuzz_run import FuzzRun, Plan, Quiet, fuzz
 from refute.verifiers.sql.fuzz_seeds import SeedScript
 
@@ -89,6 +93,23 @@ def test_a_hang_is_told(tmp_path: Path) -> None:
 def test_an_engine_that_is_gone_ends_the_run(tmp_path: Path) -> None:
     run = run_on(tmp_path, "os._exit(3)", programs=50, oracles=("sqlite",))
     assert run.stopped == "engine gone" and not run.counts.held and run.notes
+
+
+def test_an_end_of_the_embedded_sqlite_is_not_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = Direct.answers
+
+    def dying(self: Direct, statements: Sequence[str]) -> object:
+        if any("4711" in sql for sql in statements):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answers(self, statements)
+
+    monkeypatch.setattr(Direct, "answers", dying)
+    seeds = (*script("CREATE TABLE t (a)", "SELECT a FROM t"), *script("SELECT 4711"))
+    choice = Choice("sqlite", "sqlite", TIMEOUT_S)
+    run = fuzz(Plan(choice, ("sqlite", "crash"), programs=0, seeds=seeds))
+    report = FuzzReport(Plan(choice), run, 1.0, "sqlite")
+    assert run.counts.compared and not run.findings and run.counts.unfinished == 1
+    assert report.exit_code == 3 and "killed by SIGKILL" in report.reasons[0]
 
 
 def test_an_engine_that_wavers_is_not_told_as_wrong_for_certain(tmp_path: Path) -> None:
@@ -174,3 +195,12 @@ def test_the_number_of_processes_changes_no_finding(tmp_path: Path) -> None:
     one = run_on(tmp_path, code, oracles=("sqlite",), programs=0, seeds=seeds)
     two = run_on(tmp_path, code, oracles=("sqlite",), programs=0, seeds=seeds, jobs=2)
     assert one.findings == two.findings and len(one.findings) == 2
+
+
+def test_a_smallest_statement_that_breaks_is_looked_into_before_many_scripts(
+    tmp_path: Path,
+) -> None:
+    scripts = tuple(SeedScript(f"given {n}", ("SELECT 1",)) for n in range(40))
+    run = run_on(tmp_path, 'assert "JOIN" not in sql', programs=0, seeds=scripts, jobs=1)
+    assert [finding.oracle for finding in run.findings] == ["crash"]
+    assert run.counts.queries >= 40

@@ -89,6 +89,11 @@ def read(*words: str) -> object:
         (report(counts=dataclasses.replace(COUNTS, accepted=0)), 3, "the engine answered no query"),
         (report(counts=dataclasses.replace(COUNTS, unconfirmed=1)), 3, "1 failure was not seen"),
         (
+            report(counts=dataclasses.replace(COUNTS, unfinished=1)),
+            3,
+            "1 program ended the process",
+        ),
+        (
             dataclasses.replace(
                 report(counts=Counts()),
                 run=FuzzRun(Counts(), (), "programs", notes=("gave no connection",)),

@@ -132,6 +132,7 @@ class Counts:
     syntax-tree nodes of a query → how many queries, of those that were measured. plans: different
     query plans seen. not_asked: questions left out because each needs a new database.
     features_refused: what is not generated any more, and why. lost: how often the engine ended.
+    unfinished: programs that ended the process that ran them, engine and all.
     """
 
     programs: int = 0
@@ -144,6 +145,7 @@ class Counts:
     plans: int = 0
     lost: int = 0
     unconfirmed: int = 0
+    unfinished: int = 0
     cpu_s: float = 0.0
     rejected: Counter[str] = dataclasses.field(default_factory=Counter)
     refused_by_sqlite: Counter[str] = dataclasses.field(default_factory=Counter)

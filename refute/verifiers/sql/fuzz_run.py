@@ -200,6 +200,10 @@ class _Loop:
         scripts = len(self._plan.seeds)
         return -1 - number if number < 0 else number - self._plan.first + scripts
 
+    def _unit_with(self, failure: Failure) -> int:
+        """The unit that a failure is of; of a probe's, one whose features are known."""
+        return min(max(0, self._unit_of(failure.program)), self._taken)
+
     def _give_looks(self, team: Team, *, going: bool) -> None:
         """Have the next failure looked into that is worth it."""
         behind = going and self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
@@ -210,8 +214,7 @@ class _Loop:
             self._wanted = False
             self._looking = True
             failure = self._failures[0]
-            unit = max(0, self._unit_of(failure.program))
-            features = self._learner.features(unit)
+            features = self._learner.features(self._unit_with(failure))
             self._give_one(team, Look(failure, features, self._causes.forms))
 
     def _give_units(self, team: Team) -> None:
@@ -235,12 +238,17 @@ class _Loop:
             self._unit_s += took
         else:
             self._looked_s += took
+        ended = isinstance(came, Died)
         if isinstance(came, UsageError) and self._probed:
             came = Died(came.message)  # it was there: a server that does not come back
         if isinstance(came, Died):
-            came = Looked(None, f"the process that looked at it died: {came}", varies=True)
+            how = str(came)
+            came = Looked(None, f"the process that looked at it died: {how}", varies=True)
             if isinstance(task, Unit):
-                came = Done(task.number, Counts(), [], lost=came.why, gone=True)
+                lost = f"program {task.number} ended the process that ran it ({how})"
+                unfinished = Counts(unfinished=int(ended))
+                why = lost if ended else came.why
+                came = Done(task.number, unfinished, [], lost=why, gone=True)
         elif isinstance(came, Exception):
             raise came
         if isinstance(task, Unit):
@@ -271,7 +279,7 @@ class _Loop:
             self._counts.open[looked.why] += 1
             self._causes.gave_nothing(failure)
             return
-        unit = max(0, self._unit_of(failure.program))
+        unit = self._unit_with(failure)
         found = dataclasses.replace(looked.finding, without=self._learner.dropped(unit))
         finding = self._causes.take(found, failure.oracle, looked.like)
         if finding is not None:
