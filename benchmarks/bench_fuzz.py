@@ -112,8 +112,8 @@ def used() -> float:
 def without_engine(engine: str, oracles: tuple[str, ...], programs: int) -> float:
     """Queries per CPU second of refute's own process, the engine's processes left out."""
     bench = Bench(Plan(Choice(engine, engine, 10.0), oracles=oracles, seed=SEED))
-    refused = bench.do(Probe(SHAPE.features)).refused
-    features = Learner(frozenset(SHAPE.features), refused).features(0)
+    refused = bench.do(Probe(frozenset(FEATURES))).refused
+    features = Learner(frozenset(FEATURES), refused).features(0)
     started, queries = time.process_time(), 0
     for number in range(programs):
         queries += bench.do(Unit(number, features)).counts.queries
