@@ -123,7 +123,6 @@ def test_tables_are_copied_as_they_are() -> None:
     database = SQLite()
     database.run(setup)
     stored = stored_in(database)
-    assert stored.whole
     [table] = stored.tables
     assert [row[1] for row in table.rows] == values
     assert {tuple(row[2:]) for row in table.rows} == {("1", 1.0)}

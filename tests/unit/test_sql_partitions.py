@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from refute.fuzz.sql.text import read
+from refute.oracles.sql.partial.bags import depends_on_order
 from refute.oracles.sql.partial.norec import NoREC
 from refute.oracles.sql.partial.question import Case, Judged, Oracle
 from refute.oracles.sql.partial.tlp import TLP
@@ -174,3 +175,11 @@ def test_an_order_by_an_expression_changes_no_row() -> None:
     plain = read("SELECT a FROM t ORDER BY a")
     assert plain is not None
     assert not any("ORDER" in str(q.statements) for q in TLP().questions(Case(SETUP, plain)))
+
+
+@pytest.mark.parametrize("table", [[], ["CREATE VIRTUAL TABLE f USING fts5(x)"]])
+def test_what_depends_on_order_is_seen_beside_a_virtual_table(table: list[str]) -> None:
+    setup = ("CREATE TABLE t (c COLLATE NOCASE)", "INSERT INTO t VALUES ('A'), ('a')", *table)
+    assert depends_on_order(setup, "SELECT MIN(c) FROM t")
+    assert not depends_on_order(setup, "SELECT COUNT(c) FROM t")
+    assert not depends_on_order((*setup, "CREATE VIEW v AS SELECT 1"), "SELECT * FROM v")

@@ -60,11 +60,10 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Stored:
-    """tables: those that can be described. views: as they were made. whole: nothing else is."""
+    """tables: those that can be described. views: as they were made."""
 
     tables: tuple[Table, ...]
     views: tuple[str, ...]
-    whole: bool
 
 
 def quoted(name: str) -> str:
@@ -93,7 +92,6 @@ def stored_in(source: SQLite) -> Stored:
     """What a database holds. Indexes are made and dropped on the way."""
     tables: list[Table] = []
     views: list[str] = []
-    whole = True
     for kind, name, sql in _rows(
         source, "SELECT type, name, sql FROM sqlite_master ORDER BY rowid"
     ):
@@ -101,9 +99,8 @@ def stored_in(source: SQLite) -> Stored:
             views.append(str(sql))
         elif kind == "table" and not str(name).startswith("sqlite_"):
             table = _table(source, str(name), str(sql))
-            whole = whole and table is not None
             tables += [] if table is None else [table]
-    return Stored(tuple(tables), tuple(views), whole)
+    return Stored(tuple(tables), tuple(views))
 
 
 def _table(source: SQLite, name: str, sql: str) -> Table | None:

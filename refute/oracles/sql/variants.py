@@ -79,9 +79,9 @@ def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str
         other = form(random.Random(place), query, names)
         if other is not None:
             yield list(setup), write(other)
-    if stored.whole:
-        numbered = any(map(_ROWID.search, (text, *stored.views)))
-        yield from _on_copies(stored, numbered, text, exchanged)
+    # A query of what could not be described is refused on the copies, and so is no variant.
+    numbered = any(map(_ROWID.search, (text, *stored.views)))
+    yield from _on_copies(stored, numbered, text, exchanged)
 
 
 def _depends(statement: str) -> bool:
