@@ -89,6 +89,7 @@ WRITTEN = {  # rule, query: what it becomes; "" where the rule has to leave it a
         "FROM (SELECT t.b FROM t) AS eet_r WHERE (eet_l.c IS eet_r.b)))"
     ),
     ("operands exchanged", "SELECT t.b FROM t UNION SELECT t.c FROM t"): "",
+    ("operands exchanged", "SELECT 1 UNION ALL SELECT 2 INTERSECT SELECT 3"): "",
     ("ORDER BY added", "SELECT t.a FROM t LIMIT 1"): "SELECT t.a FROM t ORDER BY 1",
 }
 

@@ -95,8 +95,8 @@ def _operands_exchanged(scope: Scope, query: Node, rng: random.Random) -> Node |
     compares = query.args.get("distinct") or isinstance(query, exp.Intersect)
     if compares and not _is_certain(scope, query):
         return None
-    if isinstance(query.expression, exp.SetOperation) or isinstance(query.this, exp.SetOperation):
-        return None
+    if not isinstance(query.expression, exp.Select) or not isinstance(query.this, exp.Select):
+        return None  # SQLite has no parentheses around what would become the right operand
     return changed(query, this=query.expression, expression=query.this)
 
 
