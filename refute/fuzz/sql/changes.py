@@ -92,6 +92,11 @@ def _update(drafting: Drafting, draft: Draft) -> None:
     if column.name in keyed and not alternative:
         return  # it would break the key too often
     made.set("expressions", [exp.EQ(this=column_of(column), expression=value)])
+    others = [c for c in draft.plain() if c.name not in keyed and c is not column]
+    if others and rng.random() < 0.25:  # it sees the first one as it was before
+        also = rng.choice(others)
+        value = column_of(column) if _takes(draft, also) else _new_value(drafting, draft, also)
+        made.append("expressions", exp.EQ(this=column_of(also), expression=value))
     if condition is not None:
         made.set("where", exp.Where(this=condition))
     if alternative:
@@ -99,9 +104,14 @@ def _update(drafting: Drafting, draft: Draft) -> None:
     drafting.statements.append(made)
 
 
+def _takes(draft: Draft, column: Column) -> bool:
+    """Whether any value may be put into a column."""
+    return not column.not_null and not draft.strict
+
+
 def _new_value(drafting: Drafting, draft: Draft, column: Column) -> Node:
     rng = drafting.rng
-    if not column.not_null and not draft.strict and rng.random() < 0.3:
+    if _takes(draft, column) and rng.random() < 0.3:
         of = rng.choice(draft.plain())
         this = column_of(of)
         if numeric(of) and rng.random() < 0.5:
@@ -116,7 +126,7 @@ def _insert(drafting: Drafting, draft: Draft, kind: str) -> None:
     row = {c.name: value_for(drafting, draft, c) for c in draft.plain()}
     if draft.rows and rng.random() < 0.5:  # a key that is there already
         known = rng.choice(draft.rows)
-        for key in draft.keys[:1]:
+        for key in draft.keys[:1] or [tuple(sorted(draft.guarded))]:
             row.update({called: known[called] for called in key if called in row})
     keyless = not draft.keyed()
     if kind == "insert" and not keyless:

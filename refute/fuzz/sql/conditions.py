@@ -23,6 +23,7 @@ from refute.fuzz.sql.text import Node
 CONDITION = ("condition",)
 SIMPLE = ("condition", "simple")
 COMPARISONS = (exp.EQ, exp.EQ, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+FOLDED = 0.1  # of AND and OR, with a constant at one side
 PATTERNS = ("a%", "%a", "%", "_", "A", "%b%", "a_", "", "1%", "é", "%É")
 
 
@@ -76,7 +77,19 @@ def _collated(writer: Writer, tree: Node) -> Node:
 def _logic(writer: Writer, family: str, depth: int) -> Node:
     kind = writer.choice((exp.And, exp.Or))
     left, right = (closed(writer.condition(depth - 1)) for _ in range(2))
+    share = writer.random()
+    if share < FOLDED:
+        right = _constant(writer)
+        kind = exp.Or if writer.random() < 0.7 else kind  # AND NULL leaves no row
+        if share < FOLDED / 3:
+            left, right = right, left
     return nodes.binary(kind, left, right)
+
+
+def _constant(writer: Writer) -> Node:
+    """What an engine folds away before it looks at rows: mostly NULL."""
+    known = nodes.literal(writer.choice("01"), is_string=False) if writer.mixed else None
+    return nodes.null() if known is None or writer.random() < 0.6 else known
 
 
 def _not(writer: Writer, family: str, depth: int) -> Node:
@@ -110,6 +123,8 @@ def _in_list(writer: Writer, family: str, depth: int) -> Node:
     others = [some_literal(writer, family) for _ in range(int(writer.random() * 3))]
     if writer.chance(0.4):
         others.append(make(exp.Null))
+    if writer.chance(0.1):
+        others.append(first.copy())
     tree = make(exp.In, this=left, expressions=[first, *others])
     if writer.turns_to("in-empty", 0.12):
         put(tree, "expressions", [])  # which is false, and NOT of it is true
@@ -182,6 +197,25 @@ def _pattern(writer: Writer, source: Source, of: Column, *, folds: bool) -> str:
         case 2:
             return fitting[:place] + "_" + fitting[place + 1 :]
     return fitting
+
+
+def of_missing(writer: Writer, source: Source) -> Node | None:
+    """A condition that may hold for the NULLs of a row without a partner; None without COALESCE.
+
+    An engine that takes it to hold for no NULL makes an inner join of the outer one.
+    """
+    if not writer.has("coalesce"):
+        return None
+    of = writer.choice(source.columns)
+    value, other = column(source, of), stored_literal(writer, source, of)
+    known = make(exp.Coalesce, this=value, expressions=[other])
+    if writer.random() < 0.4:
+        right = stored_literal(writer, source, of)
+        return nodes.binary(writer.choice(COMPARISONS), known, right)
+    compared = nodes.binary(exp.EQ, known, closed(other.copy()))
+    return (
+        nodes.unary(exp.Not, nodes.unary(exp.Paren, compared)) if writer.chance(0.2) else compared
+    )
 
 
 PRODUCTIONS = (

@@ -35,12 +35,13 @@ def add_index(drafting: Drafting, draft: Draft) -> None:
     made = index(draft.name, called, terms)
     if condition is not None:
         made.this.args["params"].set("where", exp.Where(this=condition))
-    unique = not whole and condition is None and drafting.has("unique-index", 0.25)
+    unique = not whole and drafting.has("unique-index", 0.25)
     names = tuple(column.name for column in some)
     if unique and draft.kind == "table" and _distinct(draft, names):
         made.set("unique", True)
         draft.guarded.update(names)
-        draft.keys.append(names)
+        if condition is None:
+            draft.keys.append(names)
     drafting.statements.append(made)
     draft.indexes.append(called)
     if _is_column(terms[0]):

@@ -18,6 +18,7 @@ from refute.fuzz.sql.grammar import Grammar, Production, Writer, column, number
 from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.schema import Schema
 from refute.fuzz.sql.selects import compound, compound_kinds, derived_source, select
+from refute.fuzz.sql.shorts import short
 from refute.fuzz.sql.text import Node
 
 PRODUCTIONS: tuple[Production, ...] = (
@@ -30,6 +31,7 @@ PRODUCTIONS: tuple[Production, ...] = (
 )
 COLLATIONS = ("NOCASE", "NOCASE", "RTRIM", "BINARY")
 QUERIES = 12  # on one database
+SHORT = 0.03  # of the queries, that show what an index answers alone
 WIDTHS = (1, 1, 1, 2, 2, 3)  # result columns
 
 
@@ -42,6 +44,10 @@ def query(
 ) -> Node:
     """One query, of as many result columns as one of the widths, or of these families."""
     writer = Writer(rng, grammar, schema)
+    if families is None and writer.turns_to("index", SHORT):
+        brief = short(writer)
+        if brief is not None:
+            return brief
     if families is None:
         families = [writer.family() for _ in range(rng.choice(widths))]
     clause = None

@@ -21,7 +21,7 @@ from refute.fuzz.sql.grammar import (
     stored_literal,
     text,
 )
-from refute.fuzz.sql.schema import Table
+from refute.fuzz.sql.schema import Table, literal
 from refute.fuzz.sql.text import Node
 
 EXCHANGED: dict[type[Node], type[exp.Binary]] = {
@@ -35,6 +35,7 @@ EXCHANGED: dict[type[Node], type[exp.Binary]] = {
 COMPARISONS: tuple[type[exp.Binary], ...] = (exp.EQ, exp.NEQ, exp.GT, exp.LT, exp.GTE, exp.LTE)
 ALL = ("number", "text", "any")
 SIMPLE = ("condition", "simple")
+ENDS = (2**63 - 1, -(2**63), 2**31 - 1, -(2**31))  # where a range of an index may be off by one
 NUMBERS = ("-1", "0", "1.0", "10", "1e1")  # texts that look like them
 
 
@@ -156,6 +157,8 @@ def _served(writer: Writer, family: str, depth: int) -> Node:
         some = [stored_literal(writer, source, of) for _ in range(1 + writer.chance(0.6))]
         return exp.In(this=left, expressions=some)
     right = stored_literal(writer, source, of)
+    if share < 0.54 and of.family == "number":
+        right = literal(writer.choice(ENDS))
     if share > 0.85 and writer.has("collate"):
         right = exp.Collate(this=right, expression=exp.Var(this="NOCASE"))
     return writer.choice(COMPARISONS)(this=left, expression=right)

@@ -15,12 +15,14 @@ from refute.fuzz.sql.aggregates import (
     group_keys,
     group_leaf,
 )
+from refute.fuzz.sql.conditions import of_missing
 from refute.fuzz.sql.grammar import Key, Production, Source, Writer, number, row_leaf
 from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.rows import first_in_order, row_of_columns
 from refute.fuzz.sql.schema import Column
 from refute.fuzz.sql.sources import TYPES, alias, from_clause, link
 from refute.fuzz.sql.text import Node
+from refute.fuzz.sql.windows import window
 
 DEPTH = 2  # of expressions in the outermost query
 NOTHING = 0.25  # of the queries with one MIN or MAX and columns of its row
@@ -156,6 +158,8 @@ def _rows(writer: Writer) -> Node:
     first, joins = from_clause(writer, _derived)
     tree = make(exp.Select, from_=nodes.unary(exp.From, first), joins=joins)
     where = _where(writer)
+    if where is None and joins and joins[-1].args.get("side") == "LEFT":
+        where = of_missing(writer, writer.sources[-1])
     if where is not None:
         put(tree, "where", nodes.unary(exp.Where, where))
     return tree
@@ -195,11 +199,34 @@ def _derived(writer: Writer) -> tuple[Node, Source]:
     families = [writer.family() for _ in range(1 + writer.chance(0.5))]
     sources, writer.sources = writer.sources, ()  # it sees nothing of what stands beside it
     inner = body(writer, families)
+    if type(inner) is exp.Select and writer.turns_to("window", 0.12):
+        families += _with_window(writer, inner)
     if writer.turns_to("limit-inside", 0.12):
         _cut(writer, inner, len(families))
     source = source_of(writer, inner, families)
     writer.sources = sources
     return make(exp.Subquery, this=inner, alias=alias(source.alias)), source
+
+
+def _with_window(writer: Writer, inner: Node) -> list[str]:
+    """Give a query a window function as one more column; the families of what was added.
+
+    A condition on another column of it holds for fewer rows, and those rows have the same windows.
+    """
+    star = isinstance(inner.expressions[0], exp.Star)
+    if star or inner.args.get("group") or inner.args.get("having") or inner.find(exp.AggFunc):
+        return []
+    sources, writer.sources = writer.sources, writer.done
+    level, writer.level = writer.level, writer.level + 1
+    windows, writer.named_windows = writer.named_windows, []
+    writer.windowed = True
+    made = window(writer, "number", 0)
+    writer.windowed = False
+    if writer.named_windows:
+        put(inner, "windows", [*inner.args.get("windows", ()), *writer.named_windows])
+    writer.named_windows, writer.level, writer.sources = windows, level, sources
+    inner.append("expressions", named(made, len(inner.expressions)))
+    return ["number"]
 
 
 def derived_source(writer: Writer, families: Sequence[str]) -> tuple[Node, Source]:
@@ -270,7 +297,8 @@ def _first(writer: Writer, family: str, tree: Node) -> None:
 def _exists(writer: Writer, family: str, depth: int) -> Node:
     if _too_deep(writer):
         return writer.condition(0)
-    inner = select(writer, ["number"], grouped=False)
+    grouped = writer.turns_to("aggregate", 0.12)  # one row of no rows, without GROUP BY
+    inner = select(writer, ["number"], grouped=grouped)
     if writer.turns_to("limit-inside", 0.1):
         put(inner, "limit", make(exp.Limit, expression=number(writer.choice((0, 1, 1, 2)))))
     tree = make(exp.Exists, this=inner)

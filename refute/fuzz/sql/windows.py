@@ -19,7 +19,7 @@ LONGEST = 6  # columns in an ORDER BY of all
 EXCLUDED = ("NO OTHERS", "CURRENT ROW", "GROUP", "TIES")
 
 
-def _window(writer: Writer, family: str, depth: int) -> Node:
+def window(writer: Writer, family: str, depth: int) -> Node:
     """A call of a window function."""
     found = writer.columns("any")
     if not writer.windowed or writer.leaf is not row_leaf or not found:
@@ -154,4 +154,4 @@ def _bound(writer: Writer, offsets: bool, least: int) -> tuple[Node | str, str |
     return number(writer.choice((0, 1, 1, 2))), "PRECEDING" if place == 2 else "FOLLOWING", place
 
 
-PRODUCTIONS = (Production("window", 1.1, ("number", "text", "any"), _window),)
+PRODUCTIONS = (Production("window", 1.1, ("number", "text", "any"), window),)
