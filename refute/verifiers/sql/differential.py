@@ -96,10 +96,10 @@ def _refused_features(claim: Claim, site: Site, budget: Budget) -> list[str]:
         found = answers[len(PROBE_SETUP) :]
         refused += [n for n, answer in zip(queries, found, strict=True) if answer[0] == "error"]
         for name in tables:
-            answers, lost = player.session.start([TABLE_PROBES[name]])
+            answers, lost = player.session.start([*PROBE_SETUP, TABLE_PROBES[name]])
             if lost is not None:
                 break
-            refused += [name] if answers[0][0] == "error" else []
+            refused += [name] if answers[-1][0] == "error" else []
     return refused
 
 
