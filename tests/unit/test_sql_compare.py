@@ -191,3 +191,7 @@ def test_like_of_bytes_is_open() -> None:
     assert compare(setup, query, nothing, one).status == "open"
     text = ["CREATE TABLE t(a)", "INSERT INTO t VALUES ('ce')"]
     assert compare(text, query, one, nothing).status == "different"
+    beside = [*text, "CREATE TABLE u(b)", "INSERT INTO u VALUES (x'ce')"]  # which LIKE never meets
+    assert compare(beside, query, one, nothing).status == "different"
+    checked = ["CREATE TABLE t(a CHECK (a LIKE '%' OR a))", "INSERT INTO t VALUES (1), (x'ce')"]
+    assert compare(checked, "SELECT a FROM t", nothing, one).status == "open"

@@ -28,7 +28,6 @@ held against it where the sum is computed for certain, in a SELECT without anyth
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Literal
 
@@ -36,6 +35,7 @@ from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, look, read, write
 from refute.oracles.sql.digits import has_numerals, is_no_text, with_15_digits
+from refute.oracles.sql.likes import depends_on_build
 from refute.oracles.sql.nudged import decided_by_sums
 from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.representatives import shown, with_duplicates
@@ -48,8 +48,6 @@ __all__ = ["SAME", "STEPS", "Compared", "Normal", "compare", "overflow_is_open"]
 
 NO_TEXT = "a text that is no UTF-8"
 LIKES_BLOBS = "LIKE of bytes depends on how SQLite was built"
-_LIKE = re.compile(r"\b(?:LIKE|GLOB)\b", re.IGNORECASE)
-_BYTES = re.compile(r"\bx'|BLOB", re.IGNORECASE)
 DEPENDS = "SQLite's own answer depends on the order of rows"
 _RELEASES = frozenset({"SQLITE_SOURCE_ID", "SQLITE_COMPILEOPTION_USED"})
 Normal = Callable[[Row], Row]
@@ -104,16 +102,9 @@ def compare(
         normal = _then(normal, lambda row: tuple(map(with_15_digits, row)))
         rights, lefts = ([normal(row) for row in answer[2]] for answer in (right, left))
     found = _Comparison(setup, tree, rights, lefts, normal).compared()
-    if found.status == "different" and _likes_blobs((*setup, query)):
+    if found.status == "different" and depends_on_build(setup, query, STEPS):
         return Compared("open", LIKES_BLOBS)
     return found
-
-
-def _likes_blobs(statements: Sequence[str]) -> bool:
-    """Whether LIKE or GLOB may meet bytes: SQLite is built to match them, or not to (compile.html,
-    SQLITE_LIKE_DOESNT_MATCH_BLOBS)."""
-    text = "\n".join(statements)
-    return bool(_LIKE.search(text) and _BYTES.search(text))
 
 
 def _tells_release(query: Node) -> bool:

@@ -123,9 +123,12 @@ class SQLite:
         self._connection.backup(made._connection)
         return made
 
-    def define(self, name: str, function: Callable[..., Any]) -> None:
-        """Have an SQL function of this name, of any number of arguments."""
-        self._connection.create_function(name, -1, function)
+    def define(self, name: str, function: Callable[..., Any], operands: int = -1) -> None:
+        """Have an SQL function of this name, of any number of arguments.
+
+        With a number of operands it may stand for one of SQLite's own, in indexes, too.
+        """
+        self._connection.create_function(name, operands, function, deterministic=operands >= 0)
 
     def fill(self, statement: str, rows: Sequence[Sequence[Any]]) -> bool:
         """Run a statement once for each row of values, its `?`; whether SQLite took all of them.
