@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +18,8 @@ from typing import Any
 
 from refute.oracles.sql.driver import MESSAGE
 from refute.oracles.sql.engines.ending import SLOW
-from refute.oracles.sql.engines.session import MOST_VALUES, Session, file_name
+from refute.oracles.sql.engines.filed import Filed
+from refute.oracles.sql.engines.session import MOST_VALUES
 from refute.oracles.sql.engines.sqlite_library_calls import (
     ATTACHED,
     BLOB,
@@ -148,15 +148,13 @@ class Connection:
         return ["error", f"sqlite3.{name}", message[:MESSAGE]]
 
 
-class SQLiteLibrary(Session):
+class SQLiteLibrary(Filed):
     """A session with a library. path: from the worker's own directory; see `Library` for needs."""
 
     can = ("connections", "restart", "load", "kill")
 
     def __init__(self, path: str, needs: Sequence[str]) -> None:
         self._library = _loaded(str(Path.cwd() / path), tuple(needs))
-        self._directory = ""
-        self._path = ":memory:"
         self._until = float("inf")
         self._late = False
         self._look = Look(self._looked)  # SQLite keeps no reference
@@ -167,7 +165,7 @@ class SQLiteLibrary(Session):
 
     def connected(self) -> Connection:
         """A connection whose statements commit by themselves, as SQLite's do."""
-        return Connection(self._library, self._path, self._look)
+        return Connection(self._library, self.path, self._look)
 
     def facts(self) -> dict[str, Any]:
         """As for any session; the version with the modules of virtual tables that it has."""
@@ -178,23 +176,6 @@ class SQLiteLibrary(Session):
             f" with {', '.join(has)}" if has else ""
         )
         return super().facts()
-
-    def again(self) -> None:
-        """Begin with an empty database, in memory."""
-        self.leave()
-        self._path, self._directory = ":memory:", ""
-        self.reconnect("")
-
-    def share(self) -> None:
-        """Go on in a file."""
-        self.renew("main")
-
-    def renew(self, database: str) -> None:
-        """As for any session; a name becomes a path."""
-        if database:
-            self._directory = self._directory or tempfile.mkdtemp(prefix="refute-database-")
-            self._path = f"{self._directory}/{file_name(database)}"
-        super().renew(database)
 
     def fetched(self, connection: Any, statement: str) -> list[Any]:
         """The answer to one statement, or to the last of several."""
