@@ -40,7 +40,8 @@ _PRAGMAS = {
     "PRAGMA enable_verification": "PRAGMA disable_verification",
 }
 _WITHIN = re.compile(  # leaves nothing behind but in the database it is about
-    r"\s*(?:SET\s+\w+\s*=|RESET|PRAGMA\s+(?:en|dis)able_(?:optimizer|verification)$|SELECT|FROM|VALUES|WITH|EXPLAIN|ANALYZE|INSERT|UPDATE|DELETE|ALTER\s+TABLE|DROP|"
+    r"\s*(?:SET\s+\w+\s*=|RESET|PRAGMA\s+(?:en|dis)able_(?:optimizer|verification)$|"
+    r"SELECT|FROM|VALUES|WITH|EXPLAIN|ANALYZE|INSERT|UPDATE|DELETE|ALTER\s+TABLE|DROP|"
     r"CREATE\s+(?:TABLE|VIEW|(?:UNIQUE\s+)?INDEX))\b",
     re.I,
 )
