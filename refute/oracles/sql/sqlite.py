@@ -22,6 +22,7 @@ _CHECK = 100_000  # instructions between two looks at the limit
 MOST_ROWS = 1_000_000  # of one result
 LARGEST = 100_000_000  # bytes of one value
 _NUMBERS = itertools.count()
+UNFINISHED = "SQLite did not finish within its limits"
 _INTERRUPTED = "interrupted"
 _SEVERAL = "You can only execute one statement at a time."
 FULL = "too many attached databases"  # more than none
@@ -96,7 +97,7 @@ class SQLite:
             return "rows", cursor.description, rows
         except (sqlite3.Error, sqlite3.Warning) as error:
             if self._over():
-                return "unfit", "SQLite did not finish within its limits"
+                return "unfit", UNFINISHED
             if str(error) == _INTERRUPTED:  # Ctrl-C fell into the callback, which cannot raise it
                 raise KeyboardInterrupt from None
             if str(error) == _SEVERAL:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from refute.oracles.sql.partial.across import in_kinds
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Oracle, Question
 from refute.oracles.sql.partial.written import text_of, tree_of, writes
+from refute.oracles.sql.sqlite import UNFINISHED
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_names import SQLITE
 from refute.verifiers.sql.fuzz_database import MOST_LOST, OFTEN, UNWRITTEN, Asked, Database
@@ -47,6 +48,15 @@ class Desk(Database):
                         asked.append(Asked(place, case, question, slots))
         self._judge(asked, batch)
         return changing
+
+    def says_nothing(self, query: str) -> bool:
+        """Whether SQLite does not finish a query of the database in use, which is noted.
+
+        Nothing can be said of such a query, and each oracle would wait for it.
+        """
+        unfinished = self._own(query) == ["unfit", UNFINISHED]
+        self.counts.open[UNFINISHED] += unfinished
+        return unfinished
 
     def explained(self, plans: Plans, cases: Sequence[tuple[int, Case]]) -> None:
         """Have the engine tell its plans of some of the queries."""
@@ -147,7 +157,8 @@ class Desk(Database):
     ) -> None:
         """The engine's answers to the batch, by place.
 
-        Over a case that the engine is lost at, nothing more is asked; and it is not lost often.
+        Over a case that the engine is lost at, or that it does not finish, nothing more is asked;
+        and it is not lost often.
         """
         todo = list(range(len(batch)))
         while todo:
@@ -155,12 +166,12 @@ class Desk(Database):
             given = self.engine.answers([batch[slot] for slot in todo])
             for slot, answer in zip(todo, given, strict=False):
                 answers[slot] = answer
-                if answer[0] == "lost":
+                if answer[0] == "lost" or (answer[0] == "unfit" and answer[1] == UNFINISHED):
                     lost = slot
                     break
             if lost < 0:
                 return
-            self.losses += 1
+            self.losses += answers[lost][0] == "lost"
             cases = {id(one.case) for one in asked if lost in one.slots}
             self.ended |= {one.place for one in asked if lost in one.slots and one.place >= 0}
             gone = {slot for one in asked if id(one.case) in cases for slot in one.slots}

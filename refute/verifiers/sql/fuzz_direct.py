@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from refute.verifiers.sql.conform_engine import Embedded, Engine
@@ -13,10 +13,11 @@ from refute.verifiers.sql.conform_run import Choice
 class Direct(Embedded):
     """The embedded SQLite in this process, its answers in the driver's form."""
 
-    def answers(self, statements: Sequence[str]) -> Any:
-        """One answer for each statement."""
+    def answers(self, statements: Sequence[str]) -> Iterator[Any]:
+        """One answer for each statement, when it is asked for."""
         assert self._database is not None
-        return self._database.run(statements)
+        for statement in statements:
+            yield from self._database.run([statement])
 
     def again(self) -> None:
         """Begin with an empty database."""

@@ -130,6 +130,13 @@ def _serve(work: Callable[[], Work], pipe: Connection, others: Sequence[Connecti
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     parent = os.getppid()
+    # The signal may fall into a statement of the embedded SQLite, which tells it as an interrupt.
+    with contextlib.suppress(KeyboardInterrupt):
+        _do(work, pipe, parent)
+
+
+def _do(work: Callable[[], Work], pipe: Connection, parent: int) -> None:
+    """Tasks, one after the other, by what `work` makes."""
     made = work()
     # Trees are rings of references, which only the collector of rings takes; it shall do so in
     # large steps, and not look at all that was imported each time.
@@ -149,5 +156,6 @@ def _serve(work: Callable[[], Work], pipe: Connection, others: Sequence[Connecti
 
 
 def _end(*_: object) -> None:
-    """Leave, so that engines in processes of their own are ended as well."""
+    """Leave, so that engines in processes of their own are ended as well; once is enough."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(0)

@@ -58,14 +58,14 @@ class SecondSQLite:
         """
         if not self.installed:
             return Opinion("missing", f"no second SQLite to ask (pip install {PACKAGE})")
-        other = self._answers([*setup, query])
-        if other is None:
-            return Opinion("missing", f"{self._name()} gave no answer")
         database = SQLite(STEPS)
         right = database.run([*setup, query])
         database.close()
-        if right[-1][0] == "unfit":
+        if right[-1][0] == "unfit":  # and the other would not come to an end either
             return Opinion("missing", f"SQLite {VERSION} gave no answer")
+        other = self._answers([*setup, query])
+        if other is None:
+            return Opinion("missing", f"{self._name()} gave no answer")
         if _agree(setup, query, right, other):
             return Opinion("agrees", f"{self._name()} agrees")
         engine = left is not None and _alike(left, other[-1])

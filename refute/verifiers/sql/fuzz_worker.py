@@ -194,18 +194,19 @@ class Bench:
 
     def _script(self, desk: Desk, script: SeedScript) -> None:
         """Ask everything about the queries of a script, each on the database before it."""
-        place = 0
+        first = 0
         for setup, queries in cases_of(list(script.cases())):
             desk.begin(setup)
             schema = schema_of(setup)
             names = [table.name for table in schema.tables] if schema is not None else []
             changing = desk.ask(_whole_tables(desk, names))
             cases = []
-            for query in queries:
-                seed = seed_of(self.plan.seed, 0, place)
-                cases.append((place, Case(desk.setup, tree_of(query), seed, desk.dialect)))
-                place += 1
-            desk.counts.queries += len(cases)
+            for place, query in enumerate(queries, first):
+                if not desk.says_nothing(query):
+                    seed = seed_of(self.plan.seed, 0, place)
+                    cases.append((place, Case(desk.setup, tree_of(query), seed, desk.dialect)))
+            first += len(queries)
+            desk.counts.queries += len(queries)
             changing += desk.ask(cases)
             self._change(desk, changing)
 
@@ -216,13 +217,14 @@ class Bench:
             return
         own.counts, own.failures, own.losses = desk.counts, [], 0
         own.program = desk.program
-        place = 0
+        first = 0
         for setup, queries in cases_of(list(script.cases())):
             own.begin(setup)
             cases = []
-            for query in queries:
-                cases.append((place, own.case(query, seed_of(self.plan.seed, 0, place))))
-                place += 1
+            for place, query in enumerate(queries, first):
+                if not own.says_nothing(query):
+                    cases.append((place, own.case(query, seed_of(self.plan.seed, 0, place))))
+            first += len(queries)
             accepted = own.counts.accepted  # of the queries, which were counted before
             self._change(own, own.ask(cases))
             own.counts.accepted = accepted

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from refute.oracles.sql.partial.question import HELD, Answer, Case, Judged, Question
 from refute.oracles.sql.partial.written import writes
 from refute.oracles.sql.said import said
-from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sql.sqlite import UNFINISHED, SQLite
 
 QUICK = 200_000  # instructions of SQLite, a few milliseconds: what takes longer may be slow
 SLOW = "did not answer in time"
@@ -91,6 +91,8 @@ def judged(answer: Answer, statement: str, setup: Sequence[str] = ()) -> Judged:
         if not is_quick(setup, statement):
             return Judged("open", "slow, or used much memory, and so does SQLite")
         return Judged("broken", "hang" if SLOW in answer[1] else "lost", EXPECTED, said(answer))
+    if kind == "unfit" and answer[1] == UNFINISHED and not is_quick(setup, statement):
+        return Judged("open", UNFINISHED)
     if kind == "unfit" and "too large" in answer[1]:
         return Judged("open", "a result that is too large")
     return Judged("broken", kind if kind in ("lost", "crash") else "unfit", EXPECTED, said(answer))
