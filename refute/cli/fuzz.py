@@ -20,7 +20,7 @@ from typing import TextIO
 
 from refute.budget import parse_duration
 from refute.cli.conform_place import choice_of
-from refute.cli.fuzz_files import Files, version_of
+from refute.cli.fuzz_files import Files, check_folder, version_of
 from refute.cli.fuzz_options import (
     DIALECTS,
     Limits,
@@ -154,7 +154,7 @@ def _check_places(given: argparse.Namespace) -> None:
         check_targets([("--json", given.json)], taken)
     for option in ("save", "resume"):
         if folder := getattr(given, option):
-            check_made(f"--{option}", folder, folder=True)
+            check_folder(f"--{option}", folder)
     if given.write_known:
         check_made("--write-known", given.write_known, folder=False)
         if Path(given.write_known).exists():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from refute.errors import RefuteError
+from refute.cli.places import check_made
+from refute.errors import RefuteError, UsageError
 from refute.oracles.sql.sqlite import VERSION
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.conform_names import SQLITE
@@ -48,6 +52,31 @@ class Files:
                 self.found(finding)
         places = {place: self._written.get(name_of(f), ()) for place, f in enumerate(findings)}
         return {place: files for place, files in places.items() if files}
+
+
+def check_folder(option: str, folder: str) -> None:
+    """Raises UsageError for a directory that cannot be made or written, and leaves none behind.
+
+    It is tried, because rights and names do not tell it: file systems may refuse both.
+    """
+    check_made(option, folder, folder=True)
+    path = Path(folder)
+    missing = [one for one in (path, *path.parents) if not os.path.lexists(one)]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"{option} {folder}: {error.strerror or error}",
+            thing=option,
+            value=folder,
+            next_step="name a directory that can be made and written",
+        ) from error
+    finally:
+        for made in missing:
+            with contextlib.suppress(OSError):
+                made.rmdir()
 
 
 def version_of(choice: Choice) -> str:

@@ -151,7 +151,7 @@ def _running(made: Parser) -> None:
     )
     group.add_argument("--programs", type=natural, metavar="N", help="databases at most")
     group.add_argument(
-        "--jobs", type=natural, default=0, metavar="N", help="processes at most (all cores)"
+        "--jobs", type=count, default=0, metavar="N", help="processes at most (all cores)"
     )
     group.add_argument(
         "--resume", type=path_text, metavar="DIR", help="keep the run there, and go on with it"

@@ -144,3 +144,25 @@ def test_most_refused_is_said_aloud(here: Path, capsys: pytest.CaptureFixture[st
     text = capsys.readouterr().out
     assert "MOST STATEMENTS WERE REFUSED" in text and "no SELECT here" in text
     assert any("MOST STATEMENTS" in warning for warning in made["warnings"])
+
+
+@pytest.mark.parametrize("option", ["--save", "--resume"])
+@pytest.mark.parametrize("folder", ["/proc/none/deep", "mine.py/deep", "n" * 300])
+def test_a_folder_that_cannot_be_made_is_told_before_the_run(
+    here: Path, option: str, folder: str
+) -> None:
+    before = sorted(here.iterdir())
+    with pytest.raises(UsageError, match=option):
+        run(["sql", "--engine", "none:connect", option, folder])  # and no engine is looked for
+    assert sorted(here.iterdir()) == before
+
+
+def test_a_folder_is_not_made_for_nothing(here: Path) -> None:
+    Path("mine.py").write_text(ENGINE.replace('sql.replace("LEFT JOIN", "JOIN")', "sql"))
+    code, _ = fuzz("--seed-sql", "seed.sql", "--save", "deep/er")
+    assert code == 0 and not Path("deep").exists()
+
+
+def test_no_run_has_no_process(here: Path) -> None:
+    with pytest.raises(UsageError, match="--jobs: 0 is less than 1"):
+        run(["sql", "--engine", "mine:connect", "--jobs", "0"])
