@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,20 @@ def test_a_run_goes_on_only_as_itself(tmp_path: Path) -> None:
     fuzz(dataclasses.replace(PLAN, programs=1), state=tmp_path)
     with pytest.raises(UsageError, match="its seed is 0, not 1"):
         fuzz(dataclasses.replace(PLAN, seed=1), state=tmp_path)
+
+
+def test_only_one_run_goes_on_in_a_directory(tmp_path: Path) -> None:
+    other = (
+        "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.lockf(f, fcntl.LOCK_EX);"
+        "print('held', flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", other, str(tmp_path / "lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"held\n"
+        with pytest.raises(UsageError, match="another run goes on there"):
+            fuzz(PLAN, state=tmp_path)
+        process.kill()
+    assert fuzz(dataclasses.replace(PLAN, programs=1), state=tmp_path).stopped == "programs"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "refute.fuzz-state/1"}', "[" * 10**5])

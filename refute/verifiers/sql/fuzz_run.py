@@ -32,7 +32,7 @@ from refute.verifiers.sql.fuzz_plan import (
     Quiet,
 )
 from refute.verifiers.sql.fuzz_processes import Died, Team
-from refute.verifiers.sql.fuzz_state import State, load, save
+from refute.verifiers.sql.fuzz_state import State, held, load, save
 from refute.verifiers.sql.fuzz_worker import Bench, Done, Look, Unit
 
 __all__ = [
@@ -62,7 +62,7 @@ def fuzz(plan: Plan, progress: Progress | None = None, state: Path | None = None
     """
     chosen(plan.oracles)
     loop = _Loop(plan, progress or Quiet(), state)
-    with Team(functools.partial(Bench, plan), plan.jobs) as team:
+    with held(state), Team(functools.partial(Bench, plan), plan.jobs) as team:
         return loop.run(team)
 
 

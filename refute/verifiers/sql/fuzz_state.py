@@ -7,11 +7,13 @@ oracles and sizes. Only how long it takes, and on how many processes, may be ano
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from refute.verifiers.sql.fuzz_plan import Counts, Plan
 
 FORMAT = "refute.fuzz-state/1"
 NAME = "state.json"
+LOCK = "lock"
 _STEP = "begin anew in another directory, or give what the run was begun with"
 
 
@@ -62,6 +65,31 @@ def identity(plan: Plan) -> dict[str, Any]:
     }
 
 
+@contextlib.contextmanager
+def held(directory: Path | None) -> Iterator[None]:
+    """Keep other runs out of the directory. Raises UsageError while one is in it."""
+    if directory is None:
+        yield
+        return
+    path = directory / LOCK
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = path.open("w")
+    except OSError as error:
+        raise _unwritten(path, error) from error
+    with lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # of this process, not its children
+        except OSError as error:
+            raise UsageError(
+                f"{directory}: another run goes on there",
+                thing="state",
+                value=str(directory),
+                next_step="wait for its end, or name another directory",
+            ) from error
+        yield
+
+
 def save(directory: Path, plan: Plan, state: State) -> None:
     """Write the state. Raises UsageError when that cannot be done."""
     data = {
@@ -87,12 +115,16 @@ def save(directory: Path, plan: Plan, state: State) -> None:
             os.fsync(file.fileno())
         made.replace(path)
     except OSError as error:
-        raise UsageError(
-            f"{path}: the state of the run cannot be written: {error.strerror or error}",
-            thing="state",
-            value=str(directory),
-            next_step="name a directory that can be written",
-        ) from error
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"{path}: the state of the run cannot be written: {error.strerror or error}",
+        thing="state",
+        value=str(path.parent),
+        next_step="name a directory that can be written",
+    )
 
 
 def load(directory: Path, plan: Plan) -> State | None:
