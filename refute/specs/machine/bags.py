@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from refute.specs.machine import sugar
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.expressions import BOOL, constant, number
@@ -50,7 +51,7 @@ def method(calls: Comprehensions, bag: Expr, name: str, node: ast.Call) -> Expr:
 
 def copies(calls: Comprehensions, bag: Expr) -> Expr:
     """How many elements are in a bag."""
-    return Expr("total", COUNT, (_chain(calls, bag, "number"),))
+    return _total(_chain(calls, bag, "number"))
 
 
 def different(calls: Comprehensions, bag: Expr) -> Expr:
@@ -61,8 +62,12 @@ def different(calls: Comprehensions, bag: Expr) -> Expr:
 
 
 def counted(calls: Comprehensions, bag: Expr, wanted: Expr) -> Expr:
-    """How often an element is in a bag."""
-    return Expr("total", COUNT, (_chain(calls, bag, "number", wanted),))
+    """How often an element is in a bag; the element is evaluated once, of an empty one too."""
+    return sugar.held(calls, wanted, lambda e: _total(_chain(calls, bag, "number", e)))
+
+
+def _total(numbers: Expr) -> Expr:
+    return Expr("total", COUNT, (numbers,))
 
 
 def mutated(calls: Comprehensions, bag: Expr, name: str, args: list[Expr]) -> Expr | None:

@@ -85,9 +85,9 @@ class Builtins(Comprehensions):
         held = Expr("local", values.type, (), name)
         other = self.expr(node.keywords[0].value)
         some = Expr(">", BOOL, (Expr("len", t.Int(0, None), (held,)), number(0)))
-        kind = self._orderable(t.join((source.type, other.type)), op, node)
-        made = Expr("if", kind, (some, Expr(op, source.type, (held,)), other))
-        return Expr("let", kind, (values, made), name)
+        self._orderable(t.join((source.type, other.type)), op, node)
+        made = sugar.or_default(self, some, Expr(op, source.type, (held,)), other)
+        return Expr("let", made.type, (values, made), name)
 
     def _orderable(self, kind: t.Type, op: str, node: ast.AST) -> t.Type:
         if not orderable(kind):

@@ -66,7 +66,7 @@ def extreme(calls: Comprehensions, op: str, node: ast.Call) -> Expr:
         return first
     other = calls.expr(default[0])
     some = Expr(">", BOOL, (Expr("len", t.Int(0, 1), (best,)), number(0)))
-    return Expr("if", t.join((elem, other.type)), (some, first, other))
+    return sugar.or_default(calls, some, first, other)
 
 
 def less_than(calls: Comprehensions, op: str, left: Expr, right: Expr, node: ast.AST) -> Expr:
@@ -243,7 +243,7 @@ def _next(calls: Comprehensions, node: ast.Call) -> Expr:
     if default:
         other = calls.expr(default[0])
         some = Expr(">", BOOL, (Expr("len", t.Int(0, None), (held,)), number(0)))
-        first = Expr("if", t.join((elem, other.type)), (some, first, other))
+        first = sugar.or_default(calls, some, first, other)
     return Expr("let", first.type, (row, first), name)
 
 

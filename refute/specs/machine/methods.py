@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from refute.specs.machine import sugar
 from refute.specs.machine import types as t
 from refute.specs.machine.comprehensions import Comprehensions
 from refute.specs.machine.expressions import BOOL, constant, number
@@ -30,7 +31,7 @@ def _get(calls: Comprehensions, base: Expr, args: list[Expr], node: ast.Call) ->
     other = args[1] if len(args) == 2 else constant(None, t.Nothing())
     found = calls.index(base, key, node)
     inside = Expr("in", BOOL, (key, base))
-    made = Expr("if", t.join((found.type, other.type)), (inside, found, other))
+    made = sugar.or_default(calls, inside, found, other)
     return Expr("let", made.type, (args[0], made), name)
 
 

@@ -13,7 +13,7 @@ import typing
 from typing import TYPE_CHECKING
 
 from refute.frozen import frozen
-from refute.specs.machine import bags, views
+from refute.specs.machine import bags, sugar, views
 from refute.specs.machine import types as t
 from refute.specs.machine.channels import Channel, ChannelVar, Kind
 from refute.specs.machine.containers import Map
@@ -153,8 +153,12 @@ def _answer(calls: Calls, place: Place, node: ast.Call, name: str) -> Expr | Non
         return None  # what a Bag says of it
     if name == "distinct":
         return Expr("toset", t.SetOf(place.message), (place.held,), "Set")
+    return sugar.held(calls, args[0], lambda wanted: _count(calls, place, wanted))
+
+
+def _count(calls: Calls, place: Place, wanted: Expr) -> Expr:
     each = calls.build.fresh("each")
-    same = Expr("==", BOOL, (Expr("local", place.message, (), each), args[0]))
+    same = Expr("==", BOOL, (Expr("local", place.message, (), each), wanted))
     item = Expr("if", number(1).type, (same, Expr("item", number(1).type, (number(1),))))
     return Expr("total", t.Int(0, None), (Expr("for", item.type, (place.held, item), each),))
 

@@ -7,7 +7,7 @@ or the TypeError that Python raises for None. So is a number that may be somethi
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from refute.specs.machine import rowwise
 from refute.specs.machine import types as t
@@ -84,6 +84,22 @@ def chosen(calls: Expressions, node: ast.BoolOp, values: Sequence[Expr]) -> Expr
         inner = Expr("if", t.join(w.type for w in ways), (test, *ways))
         made = Expr("let", inner.type, (found, inner), name)
     return made
+
+
+def held(calls: Expressions, value: Expr, made: Callable[[Expr], Expr]) -> Expr:
+    """What is made of a value that Python evaluates once, before it and whatever comes of it."""
+    if value.op in ("local", "const", "read", "next"):
+        return made(value)
+    name = calls.build.fresh("held")
+    calls.build.note(name, value)
+    inner = made(Expr("local", value.type, (), name))
+    return Expr("let", inner.type, (value, inner), name)
+
+
+def or_default(calls: Expressions, some: Expr, first: Expr, default: Expr) -> Expr:
+    """`first` where `some` holds, else a default, which may raise in any case."""
+    kind = t.join((first.type, default.type))
+    return held(calls, default, lambda other: Expr("if", kind, (some, first, other)))
 
 
 def binary(calls: Expressions, op: type[ast.operator], left: Expr, right: Expr) -> Expr | None:

@@ -24,7 +24,7 @@ from refute.verifiers.model.checkpoint import Checkpoint
 from refute.verifiers.model.choice import Choice
 from refute.verifiers.model.native.forms import Unsuited
 from refute.verifiers.model.pace import Pace
-from refute.verifiers.model.resuming import Kept
+from refute.verifiers.model.resuming import PATIENCE_S, Kept
 from refute.verifiers.model.second import usable_cores
 from refute.verifiers.model.symmetric import searched_states
 from refute.verifiers.patience import patience
@@ -335,8 +335,12 @@ class Exploration:
 
 
 def with_files(limits: Limits) -> Limits:
-    """Limits of a worker that writes a checkpoint, whose files are no larger than its memory."""
-    return dataclasses.replace(limits, file_size=max(limits.file_size, limits.memory))
+    """Limits of a worker that writes a checkpoint, whose files are no larger than its memory.
+
+    What is searched ends by itself when the budget is used; the last checkpoint comes after that.
+    """
+    size = max(limits.file_size, limits.memory)
+    return dataclasses.replace(limits, file_size=size, cpu_s=limits.cpu_s + PATIENCE_S)
 
 
 def _ended(outcome: Outcome) -> str:
