@@ -6,11 +6,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test check bench conformance venv lock clean help
+.PHONY: demo test test-heavy check bench conformance venv lock clean help
 
 help:
 	@echo "make demo    the gate on a real change, end to end (about a minute)"
-	@echo "make test    the whole test suite"
+	@echo "make test    the test suite"
+	@echo "make test-heavy   more cases of the kinds that it judges, which it deselects"
 	@echo "make check   format, lint, types, architecture (fast)"
 	@echo "make bench   measurements, printed beside their bars"
 	@echo "make conformance   SQLite's whole test corpus, counts beside the C runner's (CORPUS=DIR)"
@@ -35,6 +36,9 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-heavy: $(STAMP)
+	$(BIN)/python -m pytest -n auto --dist load -m heavy
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -43,7 +43,7 @@ from refute.verifiers.model.search import Search
 CASES = Path(__file__).parents[1] / "cases" / "machines"
 STATES = 300  # expanded by the plain engine at most
 CPU_S = 1.0  # spent on it at most; some machines have thousands of ways to take a step
-SEEDS = 48
+SEEDS = 24
 CHUNK = 12
 
 

@@ -94,6 +94,9 @@ def built(cls: type[Machine]) -> Model:
         return cls.build(**{n: SIZES[n] for n in names if n in SIZES})
 
 
+NUMBERS = itertools.count()
+
+
 def pasted(cls: type[Machine], properties: list[Property], folder: Path, **sizes: Any) -> Model:
     """A subclass, in a module of its own, that has the printed properties under new names."""
     needed = sorted({name for p in properties for name in imports_of(p)})
@@ -103,7 +106,8 @@ def pasted(cls: type[Machine], properties: list[Property], folder: Path, **sizes
     lines += [f"from {cls.__module__} import {cls.__name__}", "", ""]
     lines += [f"class Pasted({cls.__name__}):", '    """As printed."""', ""]
     lines += [method_of(p, again_name(p)) for p in properties]
-    path = folder / f"pasted_{cls.__name__.lower()}.py"
+    # Its name is new: bytecode is told from that of another text by size and second alone.
+    path = folder / f"pasted_{cls.__name__.lower()}_{next(NUMBERS)}.py"
     path.write_text("\n".join(lines), encoding="utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
