@@ -11,9 +11,11 @@ CROSS JOIN, ON TRUE and COALESCE. SUBSTRING is SUBSTR, as in every release.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import types
+from collections.abc import Iterator
 from typing import Any, ClassVar, TypeAlias
 
 import sqlglot
@@ -26,7 +28,7 @@ from refute.errors import UsageError
 from refute.fuzz.sql.definitions import DefinitionParser, DefinitionWriter, read_definition
 from refute.fuzz.sql.nodes import settled
 from refute.fuzz.sql.writing import is_not
-from refute.fuzz.sql.writing_queries import writer
+from refute.fuzz.sql.writing_queries import texts_of
 
 _LARGEST = 200_000  # characters of a statement that is read
 
@@ -139,12 +141,22 @@ def write_slowly(tree: Node) -> str:
     return _Writer(dialect=_DIALECT).generate(settled(tree), copy=False)
 
 
-_WRITE = writer(write_slowly)
+_TEXTS = texts_of(write_slowly)
 
 
 def write(tree: Node) -> str:
     """The text of a tree."""
-    return _WRITE(tree).strip()
+    return _TEXTS[type(tree)](tree).strip()
+
+
+@contextlib.contextmanager
+def remembering() -> Iterator[None]:
+    """While this lasts, no tree is changed in place, and parts that trees share are written once."""
+    _TEXTS.known = {}
+    try:
+        yield
+    finally:
+        _TEXTS.known = None
 
 
 def _parsed(sql: str) -> Node:

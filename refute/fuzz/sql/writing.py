@@ -105,11 +105,16 @@ def is_not(node: exp.Expr) -> bool:
 
 
 class Texts(dict[type, Write]):
-    """The function for each class of nodes. slow: writes any node."""
+    """The function for each class of nodes. slow: writes any node.
+
+    known: the texts of parts that trees share, by `id`, each with its part so that the id stays
+    its own; None while trees may be changed in place.
+    """
 
     def __init__(self, slow: Write) -> None:
         super().__init__()
         self.slow = slow
+        self.known: dict[int, tuple[Any, str]] | None = None
         _add_words(self)
         _add_operators(self)
         _add_conditions(self)
@@ -122,6 +127,15 @@ class Texts(dict[type, Write]):
     def all_of(self, nodes: list[Any]) -> str:
         """The texts of nodes with commas between."""
         return ", ".join([self[type(node)](node) for node in nodes])
+
+    def once(self, write: Callable[[Any], str], part: Any) -> str:
+        """The text of a part, which is looked up where it was written before."""
+        if self.known is None:
+            return write(part)
+        found = self.known.get(id(part))
+        if found is None:
+            found = self.known[id(part)] = part, write(part)
+        return found[1]
 
 
 def _add_words(texts: Texts) -> None:
@@ -188,7 +202,7 @@ def _add_operators(texts: Texts) -> None:
 
     def paren(node: Any) -> str:
         this = node.args["this"]
-        text = texts[type(this)](this)
+        text = texts.once(texts[type(this)], this)
         return f"+{text}" if node.args.get("plus") else f"({text})"
 
     def negation(node: Any) -> str:

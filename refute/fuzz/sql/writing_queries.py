@@ -33,14 +33,11 @@ _HINTS = {True: "MATERIALIZED ", False: "NOT MATERIALIZED ", None: ""}
 _WORDS = {exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
 
-def writer(slow: Write) -> Write:
-    """A function that writes any tree. slow: writes those that it does not know."""
-    texts = texts_of(slow)
-    return lambda node: texts[type(node)](node)
-
-
 def texts_of(slow: Write) -> Texts:
-    """The functions behind `writer`, for whoever has other ones for some kinds of nodes."""
+    """The functions that write a tree by the classes of its nodes.
+
+    slow: writes what they do not know. Other functions may take the place of some.
+    """
     texts = Texts(slow)
     _add_items(texts)
     _add_sources(texts)
@@ -314,12 +311,12 @@ def _add_queries(texts: Texts) -> None:
         distinct, source = args.get("distinct"), args.get("from_")
         text = "SELECT " if distinct is None else f"SELECT {texts[exp.Distinct](distinct)} "
         if (clause := args.get("with_")) is not None:
-            text = f"{texts[type(clause)](clause)} {text}"
-        text += texts.all_of(args["expressions"])
+            text = f"{texts.once(texts[type(clause)], clause)} {text}"
+        text += texts.once(texts.all_of, args["expressions"])
         if source is not None:
-            text += texts[exp.From](source)
+            text += texts.once(texts[exp.From], source)
         for join in args.get("joins") or ():
-            text += texts[exp.Join](join)
+            text += texts.once(texts[exp.Join], join)
         for name in ("where", "group", "having"):
             if (part := args.get(name)) is not None:
                 text += texts[type(part)](part)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from refute.fuzz.sql.text import remembering
 from refute.oracles.sql.partial.across import in_kinds
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Oracle, Question
 from refute.oracles.sql.partial.written import text_of, tree_of, writes
@@ -38,16 +39,19 @@ class Desk(Database):
         changing = []
         for place, case in cases:
             shared: dict[str, int] = {}
-            for oracle in self.oracles.values():
-                for question in self._questions(oracle, case):
-                    if question.changes:
-                        changing.append((case, question))
-                        continue
-                    slots = self._slots(question, batch, shared)
-                    if slots is not None:
-                        asked.append(Asked(place, case, question, slots))
+            for question in self._all_questions(case):
+                if question.changes:
+                    changing.append((case, question))
+                    continue
+                slots = self._slots(question, batch, shared)
+                if slots is not None:
+                    asked.append(Asked(place, case, question, slots))
         self._judge(asked, batch)
         return changing
+
+    def _all_questions(self, case: Case) -> list[Question]:
+        with remembering():
+            return [q for oracle in self.oracles.values() for q in self._questions(oracle, case)]
 
     def says_nothing(self, query: str) -> bool:
         """Whether SQLite does not finish a query of the database in use, which is noted.
