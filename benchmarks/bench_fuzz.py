@@ -135,7 +135,7 @@ def whole(engine: str, oracles: tuple[str, ...], bar: int, programs: int) -> boo
     rate = min(counts.compared, counts.queries) / spent
     kept = rate >= bar and memory < MOST_MB and counts.median_nodes >= LEAST_NODES
     print(
-        f"{engine}, {', '.join(oracles)}: {rate:.0f} queries compared per CPU second (bar {bar or 'none'}); "
+        f"{engine}, {', '.join(oracles)}: {rate:.0f} queries compared per CPU second (bar {bar}); "
         f"{spent:.1f} s with the engine and start; {counts.compared} questions compared about "
         f"{counts.queries} queries, median {counts.median_nodes} nodes, open "
         f"{sum(counts.open.values())}, refused {counts.refusals}, worker {memory:.0f} MB, "
