@@ -9,6 +9,7 @@ on which an agent's protocol blocks.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import itertools
 import json
@@ -47,6 +48,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 EARLY = ("check",)  # commands whose workers are prepared while the command is imported
 ERROR_SCHEMA = "refute.error/1"
+_PATH_ERRORS = frozenset(
+    {errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EISDIR}
+    | {errno.ENOENT, errno.EROFS}
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HelpShown:
         code = EXIT_ESTABLISHED
     except BaseException as error:
-        code = _explain(error, args, debug)
+        code = _explain(_of_a_path(error, args), args, debug)
     release()
     code = _flush(code)
     return EXIT_USAGE if hook and code != EXIT_ESTABLISHED else code
@@ -161,6 +166,22 @@ examples:
   refute replay .refute/witnesses/NAME.json      does the counterexample still break the claim?
 
 exit codes: 0 established, 1 refuted, 2 usage or unreadable input, 3 not established"""
+
+
+def _of_a_path(error: BaseException, args: Sequence[str]) -> BaseException:
+    """What the system says against a path that was given, as an error of usage."""
+    if not isinstance(error, OSError) or error.errno not in _PATH_ERRORS:
+        return error
+    named = str(error.filename)
+    if not any(arg == named or arg.endswith(f"={named}") for arg in args):
+        return error
+    made = UsageError(
+        f"{named}: {error.strerror}",
+        thing="path",
+        value=named,
+        next_step="give a path that the system takes",
+    )
+    return made.with_traceback(error.__traceback__)
 
 
 def _explain(error: BaseException, args: Sequence[str], debug: bool) -> int:

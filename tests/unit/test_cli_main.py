@@ -323,3 +323,30 @@ def test_closed_streams_change_no_verdict(closed: str, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert ("no command" in done.stderr) is ("2>" not in closed)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check"],
+        ["prove"],
+        ["replay"],
+        ["fuzz", "sql", "--engine", "sqlite", "--budget", "1s", "--write-known"],
+        ["fuzz", "sql", "--engine", "sqlite", "--budget", "1s", "--json"],
+        ["conform", "a.test", "--html"],
+    ],
+    ids=lambda arguments: arguments[-1],
+)
+def test_a_path_that_the_system_refuses_is_the_users(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.test").write_text("statement ok\nSELECT 1\n")
+    done = refute(*arguments, "x" * 300, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "File name too long" in done.stderr and "a bug of refute" not in done.stderr
+
+
+def test_a_path_that_nobody_gave_is_not(
+    command: SimpleNamespace, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command.run = raising(FileNotFoundError(2, "No such file or directory", "/own/file"))
+    assert entry.main(["gate", "/other/file"]) == 3
+    assert "a bug of refute" in capfd.readouterr().err

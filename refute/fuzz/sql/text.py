@@ -151,7 +151,7 @@ def write(tree: Node) -> str:
 
 @contextlib.contextmanager
 def remembering() -> Iterator[None]:
-    """While this lasts, no tree is changed in place, and parts that trees share are written once."""
+    """While this lasts, no tree is changed in place, and what trees share is written once."""
     _TEXTS.known = {}
     try:
         yield
