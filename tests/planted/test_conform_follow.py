@@ -183,7 +183,19 @@ def test_more_failed_statements_than_are_tried_alone() -> None:
     text = written(CREATE, *inserts, "SELECT count(*) FROM t", "SELECT a FROM t WHERE a = 29")
     found = marks(text, refusing("INSERT"))
     assert found[-2] == ("SELECT count(*) FROM t", inserts[0], "")
-    assert found[-1] == ("SELECT a FROM t WHERE a = 29", inserts[0], "")
+    assert found[-1] == ("SELECT a FROM t WHERE a = 29", inserts[29], "")
+
+
+def test_an_index_that_was_not_made_explains_no_answer() -> None:
+    """Unless it is a unique one, or the query names it."""
+    delete = "DELETE FROM t WHERE a = 1"
+    indexes = [f"CREATE INDEX i{n} ON t(a)" for n in range(20)]
+    text = written(CREATE, *indexes, "INSERT INTO t VALUES (1)", delete, "SELECT count(*) FROM t")
+    found = marks(text, refusing("INDEX", "DELETE"))
+    assert found[-2:] == [(delete, "", ""), ("SELECT count(*) FROM t", delete, "")]
+    named = "SELECT a FROM t INDEXED BY i0"
+    text = written(CREATE, *indexes[:1], named)
+    assert marks(text, refusing("CREATE INDEX"))[-1] == (named, indexes[0], "")
 
 
 def test_a_difference_that_is_expected_has_consequences_too() -> None:

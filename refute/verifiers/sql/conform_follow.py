@@ -25,7 +25,11 @@ from refute.oracles.sqllogictest.expect import fingerprint
 from refute.verifiers.sql.conform_chosen import READS_ONLY
 from refute.verifiers.sql.conform_tables import Tables, controls, names_of
 
+_PLAIN_INDEX = re.compile(r"\s*CREATE\s+INDEX\b", re.IGNORECASE)
+_INDEXED_BY = re.compile(r"\bINDEXED\s+BY\b", re.IGNORECASE)
 ROOTS = 12  # failed statements that are left out, or put back, alone
+NEWEST = 3  # of them are the latest ones, the others the first
+KEPT = 24  # databases without one statement
 STEPS = 2_000_000  # of SQLite's machine for one statement
 RUNS = 300_000  # statements that SQLite runs for one file
 CPU_S = 10.0  # bounds the experiments of one file; they decide no verdict
@@ -122,13 +126,17 @@ class _Experiment:
         return (at for at in range(start, end) if self._steps[at].writes)
 
     def _examine(self, at: int, step: Step) -> None:
-        named = [root for root in self._roots if self._tables.may_matter(root, step.sql)]
+        named = [root for root in self._roots if self._may_explain(root, step)]
         shown, cleared = self._shown(at, step, named) if named else (-1, False)
         if shown >= 0:
             step.follows = self._line(shown, step)
         else:
             suspects = [s for s in self._suspects if not (cleared and s in self._roots)]
-            near = [s for s in suspects if self._tables.share_a_name(s, step.sql)]
+            near = [
+                s
+                for s in suspects
+                if self._tables.share_a_name(s, step.sql) and not self._is_idle(s, step)
+            ]
             if near:
                 step.may_follow = self._line(near[0], step)
         if not step.writes:
@@ -138,6 +146,15 @@ class _Experiment:
             self._roots.append(at)
             for branch in (self._bare, *self._needed.values()):
                 branch.leave_out(at)
+
+    def _may_explain(self, root: int, step: Step) -> bool:
+        return self._tables.may_matter(root, step.sql) and not self._is_idle(root, step)
+
+    def _is_idle(self, at: int, step: Step) -> bool:
+        """Whether a statement makes an index that holds no rows together and that is not named."""
+        if not _PLAIN_INDEX.match(self._steps[at].sql):
+            return False
+        return bool(READS_ONLY.match(step.sql)) and not _INDEXED_BY.search(step.sql)
 
     def _line(self, at: int, step: Step) -> int:
         """The line of another step; 0 if that one is in another file, where it would mislead."""
@@ -165,10 +182,9 @@ class _Experiment:
 
     def _one_of(self, at: int, step: Step, named: Sequence[int]) -> int:
         """Which of the statements explains the failure alone; else the first that is needed."""
-        for root in named[:ROOTS]:
-            if root not in self._alone:
-                self._alone[root] = _Branch(self, frozenset((root,)))
-            if self._gives(self._alone[root], at, step):
+        newest = list(reversed(named[ROOTS - NEWEST :]))[:NEWEST]
+        for root in (*newest, *named[: ROOTS - NEWEST]):
+            if self._gives(self._without(root), at, step):
                 return root
         for root in named[:ROOTS]:
             if root not in self._needed:
@@ -176,6 +192,14 @@ class _Experiment:
             if not self._gives(self._needed[root], at, step):
                 return root
         return named[0]
+
+    def _without(self, root: int) -> _Branch:
+        """The database without one statement; of those that were made, not all are kept."""
+        branch = self._alone.pop(root, None) or _Branch(self, frozenset((root,)))
+        self._alone[root] = branch
+        if len(self._alone) > KEPT:
+            self._alone.pop(next(iter(self._alone))).close()
+        return branch
 
     def _gives(self, branch: _Branch, at: int, step: Step) -> bool:
         answer = branch.answer(at)
