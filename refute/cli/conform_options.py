@@ -166,7 +166,11 @@ def _running(made: Parser) -> None:
         help="run nothing: the files are JSON reports of shards; one report is made of them",
     )
     group.add_argument(
-        "--max-failures", type=natural, default=0, metavar="N", help="end after N failed records"
+        "--max-failures",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="end after N failed records, known ones among them",
     )
     group.add_argument(
         "--fail-fast",
