@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from refute.fuzz.sql.text import read
-from refute.oracles.sql.partial.bags import depends_on_order
+from refute.oracles.sql.partial.bags import Pair, Rows, depends_on_order
 from refute.oracles.sql.partial.norec import NoREC
 from refute.oracles.sql.partial.question import Case, Judged, Oracle
 from refute.oracles.sql.partial.tlp import TLP
@@ -183,3 +183,40 @@ def test_what_depends_on_order_is_seen_beside_a_virtual_table(table: list[str]) 
     assert depends_on_order(setup, "SELECT MIN(c) FROM t")
     assert not depends_on_order(setup, "SELECT COUNT(c) FROM t")
     assert not depends_on_order((*setup, "CREATE VIEW v AS SELECT 1"), "SELECT * FROM v")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected", "observed", "status"),
+    [
+        (  # which of the equal numbers is shown is open, whatever else may depend on an order
+            "SELECT 0 / v AS x FROM u GROUP BY v EXCEPT SELECT k FROM t",
+            [(0,)],
+            [(0.0,)],
+            "held",
+        ),
+        (
+            "WITH o AS (SELECT a FROM t GROUP BY 0) SELECT DISTINCT 1 / v FROM u",
+            [(1,), (None,)],
+            [(None,), (1.0,)],
+            "held",
+        ),
+        (  # a row that is missing is not
+            "WITH o AS (SELECT a FROM t GROUP BY 0) SELECT DISTINCT 1 / k FROM u",
+            [(1,), (0,), (None,)],
+            [(1.0,), (0,)],
+            "broken",
+        ),
+        (
+            "WITH o AS (SELECT a FROM t GROUP BY 0) SELECT 1 / k FROM u",
+            [(1,), (1,), (0,), (None,)],
+            [(1.0,), (1.0,), (0,), (None,)],
+            "broken",
+        ),
+    ],
+)
+def test_equal_values_may_stand_for_each_other_where_they_are_one(
+    sql: str, expected: Rows, observed: Rows, status: str
+) -> None:
+    tree = read(sql)
+    assert tree is not None
+    assert Pair(Case(SETUP, tree), tree, expected, observed, "it").judged().status == status

@@ -161,7 +161,7 @@ class Pair:
             return HELD
         if found.adds and self._same(without_floats):
             return Judged("open", ADDED)
-        if found.degree == "shown" and self._same(loose, adds=found.adds):
+        if found.shown and self._same(loose, adds=found.adds):
             return HELD
         if found.degree == "mixed" and self._depends():
             return Judged("open", DEPENDS)

@@ -63,12 +63,14 @@ _EXACT = (exp.Count, exp.Length, exp.Predicate, exp.Connector, exp.Not)
 class Openness:
     """adds: whether floats are added in an order that is open, and the sums shown as they are.
 
-    undefined: whether a column is used whose affinity SQLite leaves undefined.
+    undefined: whether a column is used whose affinity SQLite leaves undefined. shown: whether equal
+    values may stand for each other among those that are shown, whatever else is open.
     """
 
     degree: Degree
     adds: bool = False
     undefined: bool = False
+    shown: bool = False
 
 
 def deterministic(query: Node) -> bool:
@@ -93,7 +95,7 @@ def openness(query: Node, scope: Scope) -> Openness:
     found.query(query, top=True)
     degree: Degree = "mixed" if found.mixed else "shown" if found.shown else "firm"
     columns = (n for n in everything(query) if isinstance(n, exp.Column))
-    return Openness(degree, found.adds, any(map(scope.undefined, columns)))
+    return Openness(degree, found.adds, any(map(scope.undefined, columns)), found.shown)
 
 
 class _Openness:
