@@ -173,7 +173,12 @@ TLP = (
         ("eet", (TLP[2], "SELECT a FROM t WHERE a <> 1"), {"is": "rows", "at": [0], "as": [1]}),
         (
             "norec",
-            (TLP[2], "SELECT sum(a <> 1) FROM t"),
+            (TLP[2], "SELECT COUNT(*) FROM t WHERE NOT (a = 1)", "SELECT a, a <> 1 FROM t"),
+            {"is": "rows", "at": [0], "as": [2], "holds": True},
+        ),
+        (
+            "norec",
+            (TLP[2], "SELECT COUNT(*) FROM t WHERE a <> 1", "SELECT a, a = 1 FROM t"),
             {"is": "count", "at": [0], "as": [1]},
         ),
     ],

@@ -220,3 +220,20 @@ def test_equal_values_may_stand_for_each_other_where_they_are_one(
     tree = read(sql)
     assert tree is not None
     assert Pair(Case(SETUP, tree), tree, expected, observed, "it").judged().status == status
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("operand", ["x.c < '1'", "x.c = 1", "x.c BETWEEN 0 AND '1'"])
+def test_a_condition_on_a_column_of_undefined_affinity_says_nothing(
+    operand: str, seed: int
+) -> None:
+    """SQLite takes the affinity of either part of the compound query, another one in each form."""
+    parts = "SELECT CAST(k AS REAL) AS c, k FROM u UNION ALL SELECT v, k FROM u"
+    found = asked("tlp", f"SELECT 1 FROM ({parts}) AS x WHERE {operand}", seed)
+    assert found and all(judged.status != "broken" for _, judged in found)
+
+
+def test_a_named_index_does_not_settle_which_row_stands_for_a_group() -> None:
+    setup = (*SETUP, "CREATE INDEX i ON t(c)")
+    assert depends_on_order(setup, "SELECT a FROM t INDEXED BY i GROUP BY 'one'")
+    assert not depends_on_order(setup, "SELECT MIN(a) FROM t INDEXED BY i GROUP BY 'one'")

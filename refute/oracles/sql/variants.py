@@ -25,6 +25,7 @@ from refute.fuzz.sql.text import Node, look, write
 from refute.oracles.sql.partial.columns import Catalog, Scope, catalog_of
 from refute.oracles.sql.partial.plans_queries import FORMS
 from refute.oracles.sql.partial.tables import NONE, PLAIN, UNSURE
+from refute.oracles.sql.partial.trees import unhinted
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.stored import ROWIDS, Row, Stored, Table, literal, quoted, stored_in
 
@@ -65,7 +66,13 @@ def answered(
 
 def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str]]:
     """Statements and query of each variant; see `answered`."""
+    given, query = (
+        query,
+        unhinted(query),
+    )  # a named index fixes an order, but no answer
     text, exchanged = write(query), write(_exchanged(setup, query))
+    if query is not given:
+        yield list(setup), text
     yield [*setup, BACKWARDS], text
     yield list(setup), exchanged
     if any(_depends(statement) for statement in setup):

@@ -7,7 +7,7 @@ here, is right:
 
 1. one statement has other rows than SQLite gives for the very same text; or must be an error;
 2. the statements of the question belong together: the parts make up the whole, two forms have the
-   same rows, or the number that one counts;
+   same rows, or those whose last value holds, or the number that one counts;
 3. of a crash or a hang: whatever the statement gives, it has to give an answer.
 
 A rule goes into both files, `NAME.test` for `refute conform` and `NAME.py`; a `.test` that cannot
@@ -144,7 +144,11 @@ def _related(oracle: str, answers: Sequence[Answer]) -> Iterator[Rule]:
     first, *others = [at for at, answer in enumerate(answers) if answer[0] == "rows"] or [0]
     together = {"is": "rows", "at": [first], "as": others}
     if oracle == "norec" and others:
-        yield {"is": "count", "at": [first], "as": others}
+        *counted, flagged = others
+        for how in ({}, {"exact": True}):
+            yield {"is": "rows", "at": [first], "as": [flagged], "holds": True, **how}
+        yield from ({"is": "count", "at": [first], "as": [at]} for at in counted)
+        return
     if oracle == "tlp" and others:
         yield together
         yield {**together, "sets": True}

@@ -51,7 +51,7 @@ def _bodies(kept: Kept) -> Iterator[list[str]]:
         case "rows" if "rows" in rule:
             [at] = rule["at"]
             yield from ([*_before(kept, at), q] for q in _queries(kept, at, rule["rows"]))
-        case "rows":
+        case "rows" if not rule.get("holds"):
             yield from _labelled(kept)
 
 

@@ -138,7 +138,8 @@ class Pair:
 
     query: the tree whose meaning both have, which decides what is open. expected, observed: rows.
     what: for people, as in "its partitions". as_sets: whether only sets are the same. cut: how
-    many of the query's last columns the rows do not have.
+    many of the query's last columns the rows do not have. part: another tree that was asked, with
+    conditions that the query does not have; what is open there is open.
     """
 
     case: Case
@@ -148,11 +149,14 @@ class Pair:
     what: str
     as_sets: bool = False
     cut: int = 0
+    part: Node | None = None
 
     def judged(self) -> Judged:
         """Equal rows are found equal at once; only others are looked at closely."""
         if self._same(exact):
             return HELD
+        if self.part is not None and (reason := open_inside(self.case, self.part)):
+            return Judged("open", reason)
         scope = Scope(catalog_of(self.case.setup), self.query)
         found = openness(self.query, scope)
         if found.undefined and self.case.dialect == "sqlite":
@@ -163,7 +167,7 @@ class Pair:
             return Judged("open", ADDED)
         if found.shown and self._same(loose, adds=found.adds):
             return HELD
-        if found.degree == "mixed" and self._depends():
+        if found.degree == "mixed" and _depends(self.case, self.query):
             return Judged("open", DEPENDS)
         return broken(self.what, self.expected, self.observed)
 
@@ -172,10 +176,17 @@ class Pair:
             return same_set(self.expected, self.observed, key)
         return same_bag(self.expected, self.observed, key, adds=adds)
 
-    def _depends(self) -> bool:
-        if self.case.dialect != "sqlite":
-            return True
-        return depends_on_order(self.case.setup, text_of(self.query))
+
+def open_inside(case: Case, part: Node) -> str:
+    """Why it is open which rows a query has, such as by its condition; empty where it is not."""
+    found = openness(part, Scope(catalog_of(case.setup), part))
+    if found.undefined and case.dialect == "sqlite":
+        return UNDEFINED
+    return DEPENDS if found.degree == "mixed" and _depends(case, part) else ""
+
+
+def _depends(case: Case, query: Node) -> bool:
+    return case.dialect != "sqlite" or depends_on_order(case.setup, text_of(query))
 
 
 def broken(what: str, expected: Rows, observed: Rows) -> Judged:

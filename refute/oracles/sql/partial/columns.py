@@ -136,7 +136,7 @@ class Scope:
     def _sources(self) -> dict[str, Relation | None]:
         found: dict[str, Relation | None] = {}
         self.__dict__["_sources"] = found  # what is looked up on the way sees those before it
-        for node in self._nodes:
+        for node in reversed(self._nodes):  # what is inside comes first
             if isinstance(node, exp.Select):
                 for item in items(node):
                     self._add(item, found)
@@ -192,6 +192,7 @@ class Scope:
         columns = []
         for one, other in zip(left.columns, right.columns, strict=True):
             same = (one.affinity, one.collation) == (other.affinity, other.collation)
+            same = same and "?" not in (one.affinity, one.collation)
             form = _merged([one.form, other.form])
             kept = (one.affinity, one.collation) if same else (UNDEFINED, UNDEFINED)
             columns.append(Column(one.name, *kept, form))

@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node
-from refute.oracles.sql.partial.bags import Pair, Rows, rows_of
+from refute.oracles.sql.partial.bags import Pair, Rows, open_inside, rows_of
 from refute.oracles.sql.partial.columns import Scope, catalog_of
 from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.partial.predicates import columns_of, predicate
@@ -163,7 +163,8 @@ def _rows(case: Case, whole: Node, parts: Parts, *, as_sets: bool) -> Question:
         if isinstance(rows, Judged):
             return rows
         together = [row for part in rows[1:] for row in part]
-        return Pair(case, whole, rows[0], together, "its partitions", as_sets).judged()
+        what = "its partitions"
+        return Pair(case, whole, rows[0], together, what, as_sets, part=parts[0]).judged()
 
     return _question(case, whole, parts, judge)
 
@@ -214,7 +215,10 @@ def _sums(case: Case, sums: Sums, parts: Parts) -> Question:
         if isinstance(rows, Judged):
             return rows
         together: list[Rows] = rows[1:]
-        return sums.judged(case, rows[0], together)
+        judged = sums.judged(case, rows[0], together)
+        if judged.status == "broken" and (reason := open_inside(case, parts[0])):
+            return Judged("open", reason)
+        return judged
 
     return _question(case, sums.query, parts, judge)
 

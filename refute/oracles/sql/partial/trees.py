@@ -266,6 +266,11 @@ def freely(tree: Node, dialect: str) -> Node | str:
     """As `statement`, without INDEXED BY: another form may have no use for that index."""
     made = statement(tree, dialect)
     if isinstance(made, str) and " INDEXED BY " in made:
-        hinted = (n for n in everything(tree) if n.args.get("indexed"))
-        return text_of(swapped(tree, {id(n): changed(n, indexed=None) for n in hinted}))
+        return text_of(unhinted(tree))
     return made
+
+
+def unhinted(tree: Node) -> Node:
+    """The tree without INDEXED BY, which may be the tree itself."""
+    hinted = [n for n in everything(tree) if n.args.get("indexed")]
+    return swapped(tree, {id(n): changed(n, indexed=None) for n in hinted}) if hinted else tree

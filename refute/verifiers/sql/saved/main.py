@@ -71,6 +71,8 @@ def wrong(answers: list[Any], right: dict[str, Any]) -> str:
     if right["is"] == "some":
         return "" if got else "no rows"
     wanted = right["rows"] if "rows" in right else [r for at in right["as"] for r in answers[at][1]]
+    if right.get("holds"):
+        wanted = [row[:-1] for row in wanted if row[-1] == "1"]
     if right["is"] == "count":
         try:
             number = sum(float(row[0]) for row in wanted if row[0] != "NULL")
