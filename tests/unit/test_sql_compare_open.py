@@ -132,3 +132,16 @@ def test_tables_are_copied_as_they_are() -> None:
     )
     [made] = database.run(["SELECT name FROM sqlite_master WHERE type = 'index'"])
     assert made[2] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "row", "found"),
+    [
+        ("SELECT UNICODE(x'aabb') FROM t LIMIT 1", [65533], "open"),
+        ("SELECT UNICODE(b) FROM t WHERE b = 'x'", [65533], "different"),
+        ("SELECT x'bb' LIKE NULL FROM t LIMIT 1", ["none"], "open"),
+    ],
+)
+def test_what_depends_on_the_build(query: str, row: list[Any], found: str) -> None:
+    """unicode(X) is undefined where X is no string; LIKE of a blob is a matter of an option."""
+    assert status(MIXED, query, [row]) == found

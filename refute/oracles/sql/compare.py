@@ -47,7 +47,7 @@ from refute.plain import Plain
 __all__ = ["SAME", "STEPS", "Compared", "Normal", "compare", "overflow_is_open"]
 
 NO_TEXT = "a text that is no UTF-8"
-LIKES_BLOBS = "LIKE of bytes depends on how SQLite was built"
+LIKES_BLOBS = "LIKE of bytes, or UNICODE of no text, depends on how SQLite was built"
 DEPENDS = "SQLite's own answer depends on the order of rows"
 _RELEASES = frozenset({"SQLITE_SOURCE_ID", "SQLITE_COMPILEOPTION_USED"})
 Normal = Callable[[Row], Row]

@@ -59,7 +59,8 @@ class Desk(Database):
         Nothing can be said of such a query, and each oracle would wait for it.
         """
         unfinished = self._own(query) == ["unfit", UNFINISHED]
-        self.counts.open[UNFINISHED] += unfinished
+        if unfinished:
+            self.counts.open[UNFINISHED] += 1
         return unfinished
 
     def explained(self, plans: Plans, cases: Sequence[tuple[int, Case]]) -> None:

@@ -27,8 +27,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, write
-from refute.oracles.sql.compare import NO_TEXT, STEPS
+from refute.oracles.sql.compare import LIKES_BLOBS, NO_TEXT, STEPS
 from refute.oracles.sql.digits import is_no_text, with_15_digits
+from refute.oracles.sql.likes import depends_on_build
 from refute.oracles.sql.partial import across
 from refute.oracles.sql.partial.bags import exact, loose
 from refute.oracles.sql.partial.columns import Scope, catalog_of
@@ -52,7 +53,7 @@ from refute.oracles.sql.partial.trees import (
     where,
     windowed,
 )
-from refute.oracles.sql.partial.written import asked
+from refute.oracles.sql.partial.written import asked, text_of
 from refute.oracles.sql.said import said
 from refute.oracles.sql.sqlite import SQLite
 from refute.oracles.sql.stored import Table
@@ -170,6 +171,8 @@ def _judged(case: Case, tree: Node, wanted: Sequence[Row], answer: Answer) -> Ju
         return Judged("open", DEPENDS)
     if degree.degree == "shown" and _among(short_wanted, short, loose):
         return HELD
+    if case.dialect == "sqlite" and depends_on_build(case.setup, text_of(tree), STEPS):
+        return Judged("open", LIKES_BLOBS)
     if case.dialect != "sqlite" and (reason := _doubt(case, tree, answer)):
         return Judged("open", reason)
     why = "the pivot row is missing"
