@@ -200,7 +200,7 @@ def test_findings_are_printed_as_they_come_and_known_ones_are_not() -> None:
     [
         ((), (None, 60.0)),
         (("--budget", "30m"), (None, 1800.0)),
-        (("--budget", "10000"), (250, None)),
+        (("--budget", "10000"), (167, None)),
         (("--budget", "41", "--queries", "40"), (2, None)),
         (("--programs", "3"), (3, None)),
         (("--programs", "3", "--budget", "5s"), (3, 5.0)),

@@ -7,13 +7,13 @@ what it has at all, before thousands of cases are spent on finding that out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from sqlglot import exp
 
 from refute.fuzz.sql import definition_looks
 from refute.fuzz.sql.looks import ANONYMOUS, LOOKS
-from refute.fuzz.sql.nodes import settled
+from refute.fuzz.sql.nodes import everything, settled
 from refute.fuzz.sql.text import Node, look
 
 PROBE_SETUP = ("CREATE TABLE t (a INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x')")
@@ -159,6 +159,10 @@ NAMES: dict[type[Node], tuple[str, ...]] = {  # of features, by the kind of node
     for kinds in _NODES.values()
     for kind in kinds
 }
+_LOOKS: dict[type[Node], tuple[Callable[[Node], Iterator[str]], ...]] = {
+    kind: tuple(looks[kind] for looks in (LOOKS, definition_looks.LOOKS) if kind in looks)
+    for kind in (*LOOKS, *definition_looks.LOOKS)
+}
 # Kinds of nodes that generated statements have besides those of their features.
 _CORE = """
     Add Alias And Boolean Column ColumnConstraint ColumnDef Create DataType Distinct EQ From GT GTE
@@ -253,19 +257,15 @@ def _is_known(tree: Node) -> bool:
         else node.name.upper() in definition_looks.COMMANDS
         if isinstance(node, exp.Command)
         else type(node) in _KNOWN
-        for node in tree.walk()
+        for node in everything(tree)
     )
 
 
 def features_in(tree: Node) -> set[str]:
     """The features that one tree uses."""
     found: set[str] = set()
-    for node in settled(tree).walk():
-        kind = type(node)
-        if kind in NAMES:
-            found.update(NAMES[kind])
-        if kind in LOOKS:
-            found.update(LOOKS[kind](node))
-        if kind in definition_looks.LOOKS:
-            found.update(definition_looks.LOOKS[kind](node))
+    for node in everything(settled(tree)):
+        found.update(NAMES.get(type(node), ()))
+        for look_at in _LOOKS.get(type(node), ()):
+            found.update(look_at(node))
     return found

@@ -94,7 +94,7 @@ class Source:
     far as it shows a column as it is. rowid: whether rows have one.
     """
 
-    __slots__ = ("alias", "columns", "origins", "rowid", "table")
+    __slots__ = ("_keys", "alias", "columns", "origins", "rowid", "table")
 
     def __init__(
         self,
@@ -109,6 +109,18 @@ class Source:
         self.table = table
         self.origins = origins
         self.rowid = rowid
+        self._keys: dict[str, list[Key]] = {}
+
+    def keys(self, family: str) -> list[Key]:
+        """Its columns of a family, each with the source itself; "any" takes all."""
+        found = self._keys.get(family)
+        if found is None:
+            if self.table is not None:
+                own: Sequence[Column] = self.table.families.get(family, ())
+            else:
+                own = [of for of in self.columns if family in ("any", of.family)]
+            found = self._keys[family] = [(self, of) for of in own]
+        return found
 
     def values(self, of: Column) -> Sequence[Plain]:
         """What the column mostly holds, as far as that is known."""
@@ -245,13 +257,9 @@ def column(source: Source, of: Column) -> Node:
 
 def columns_in(sources: Sequence[Source], family: str) -> list[Key]:
     """The columns of a family; "any" takes all."""
-    found: list[Key] = []
-    for source in sources:
-        if source.table is not None:
-            found += [(source, of) for of in source.table.families.get(family, ())]
-        else:
-            found += [(source, of) for of in source.columns if family in ("any", of.family)]
-    return found
+    if len(sources) == 1:
+        return sources[0].keys(family)
+    return [key for source in sources for key in source.keys(family)]
 
 
 def number(value: int) -> Node:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node
 
 ANONYMOUS: dict[str, str] = {
@@ -75,9 +76,10 @@ def _bare(select: Node) -> bool:
 
 def _correlated(select: Node) -> bool:
     """Whether it names a table that is in none of the FROM clauses inside."""
-    known = {table.alias_or_name for table in select.find_all(exp.Table)}
-    known |= {query.alias for query in select.find_all(exp.Subquery, exp.Values)}
-    return any(c.table and c.table not in known for c in select.find_all(exp.Column))
+    inside = everything(select)
+    known = {n.alias_or_name for n in inside if isinstance(n, exp.Table)}
+    known |= {n.alias for n in inside if isinstance(n, exp.Subquery | exp.Values)}
+    return any(n.table and n.table not in known for n in inside if isinstance(n, exp.Column))
 
 
 def _subquery(node: Node) -> Iterator[str]:

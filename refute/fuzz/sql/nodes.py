@@ -121,3 +121,15 @@ def settled(tree: exp.Expr) -> exp.Expr:
                         item.parent, item.arg_key, item.index = node, key, index
                         stack.append(item)
     return tree
+
+
+def everything(node: exp.Expr) -> list[exp.Expr]:
+    """The node and all inside of it, in an order that depends on nothing else."""
+    found = [node]
+    for part in found:  # it grows on the way
+        for value in part.args.values():
+            if type(value) is list:
+                found += [item for item in value if isinstance(item, exp.Expr)]
+            elif isinstance(value, exp.Expr):
+                found.append(value)
+    return found

@@ -49,7 +49,7 @@ def query(
         if brief is not None:
             return brief
     if families is None:
-        families = [writer.family() for _ in range(rng.choice(widths))]
+        families = [writer.family() for _ in range(writer.choice(widths))]
     clause = None
     if writer.turns_to("cte", 0.1) or (writer.has("recursive") and writer.grammar.narrow):
         writer.level = 1
@@ -67,16 +67,19 @@ def query(
         if terms:
             put(tree, "order", make(exp.Order, expressions=terms))
     if writer.turns_to("limit", 0.35 if tree.args.get("order") else 0.05):
-        put(tree, "limit", make(exp.Limit, expression=number(rng.choice((0, 1, 1, 2, 3, 5)))))
+        put(tree, "limit", make(exp.Limit, expression=number(writer.choice((0, 1, 1, 2, 3, 5)))))
         if writer.chance(0.4):
-            put(tree, "offset", make(exp.Offset, expression=number(rng.choice((0, 1, 1, 2)))))
+            put(tree, "offset", make(exp.Offset, expression=number(writer.choice((0, 1, 1, 2)))))
     return tree
 
 
 def _terms(writer: Writer, tree: Node, width: int) -> Iterable[Node]:
     """Terms of ORDER BY: positions, names of result columns, and in a plain query any column."""
     star = isinstance(tree, exp.Select) and isinstance(tree.expressions[0], exp.Star)
-    for place in () if star else writer.rng.sample(range(width), writer.rng.randint(1, width)):
+    places: Sequence[int] = () if star else (0,)
+    if width > 1 and not star:
+        places = writer.rng.sample(range(width), 1 + writer.choice(range(width)))
+    for place in places:
         by_name = writer.chance(0.5)
         term: Node = make(exp.Identifier, this=f"c{place}", quoted=False)
         yield _ordered(writer, make(exp.Column, this=term) if by_name else number(place + 1))

@@ -17,7 +17,7 @@ from refute.verifiers.sql.conform_run import Choice
 if TYPE_CHECKING:
     from refute.verifiers.sql.fuzz_seeds import SeedScript
 
-QUERIES = 40  # on one database
+QUERIES = 60  # on one database
 ORACLES = ("sqlite", "tlp", "norec", "eet", "crash")
 TABLES, ROWS = 3, 8
 HOPELESS = 0.5  # of the statements refused: the run says so

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from refute.fuzz.sql.grammar import Grammar
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.program import Program, program
 from refute.fuzz.sql.queries import PRODUCTIONS
 from refute.fuzz.sql.schema import Shape
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.partial.question import Case, Question
-from refute.oracles.sql.partial.trees import everything
 from refute.oracles.sql.partial.written import text_of, tree_of
 from refute.verifiers.sql.conform_engine import EngineLost
 from refute.verifiers.sql.fuzz_asking import Desk

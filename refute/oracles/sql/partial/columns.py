@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.partial.tables import (
     BINARY,
@@ -31,7 +32,7 @@ from refute.oracles.sql.partial.tables import (
     definitions,
     unquoted,
 )
-from refute.oracles.sql.partial.trees import bare, below, everything, items, plus
+from refute.oracles.sql.partial.trees import bare, below, items, plus
 
 
 class Catalog:

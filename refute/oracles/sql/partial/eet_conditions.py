@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.columns import Scope
 from refute.oracles.sql.partial.places import Place
@@ -18,7 +19,6 @@ from refute.oracles.sql.partial.tables import NONE, PLAIN, UNDEFINED, UNSURE
 from refute.oracles.sql.partial.trees import (
     bare,
     changed,
-    everything,
     is_aggregate,
     literal,
     make,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.columns import Scope
 from refute.oracles.sql.partial.predicates import columns_of, predicate
@@ -22,7 +23,6 @@ from refute.oracles.sql.partial.trees import (
     changed,
     conjunction,
     derived,
-    everything,
     grouped,
     items,
     literal,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.columns import Scope
 from refute.oracles.sql.partial.eet_conditions import (
@@ -22,7 +23,6 @@ from refute.oracles.sql.partial.tables import NONE, NUMBERS
 from refute.oracles.sql.partial.trees import (
     bare,
     changed,
-    everything,
     literal,
     make,
     negated,

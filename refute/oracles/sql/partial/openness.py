@@ -22,13 +22,13 @@ from typing import Literal
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.columns import Scope
 from refute.oracles.sql.partial.trees import (
     aggregates_in,
     bare,
     below,
-    everything,
     grouped,
     is_aggregate,
     items,

@@ -27,6 +27,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.script_reduction import tables_in
 from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.partial.bags import Pair, Row, close, loose, rows_of
@@ -35,7 +36,7 @@ from refute.oracles.sql.partial.openness import deterministic
 from refute.oracles.sql.partial.plans_queries import FORMS
 from refute.oracles.sql.partial.plans_settings import Setting, setting
 from refute.oracles.sql.partial.question import Answer, Case, Judged, Question
-from refute.oracles.sql.partial.trees import bare, below, changed, everything, make, swapped
+from refute.oracles.sql.partial.trees import bare, below, changed, make, swapped
 from refute.oracles.sql.partial.written import asked
 from refute.oracles.sql.said import said
 

@@ -13,13 +13,13 @@ from collections.abc import Callable, Set
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.trees import (
     bare,
     changed,
     conjunction,
     derived,
-    everything,
     items,
     literal,
     make,

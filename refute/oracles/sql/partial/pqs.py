@@ -26,6 +26,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.compare import LIKES_BLOBS, NO_TEXT, STEPS
 from refute.oracles.sql.digits import is_no_text, with_15_digits
@@ -40,7 +41,6 @@ from refute.oracles.sql.partial.trees import (
     bare,
     blocks,
     changed,
-    everything,
     grouped,
     items,
     literal,

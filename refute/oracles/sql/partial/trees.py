@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from refute.fuzz.sql import nodes
+from refute.fuzz.sql.nodes import everything
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.partial.written import text_of
 
@@ -78,18 +79,6 @@ def own(node: Node) -> Iterator[Node]:
         found = stack.pop()
         yield found
         stack += [n for n in below(found) if not isinstance(n, exp.Query)]
-
-
-def everything(node: Node) -> list[Node]:
-    """The node and all inside of it, in an order that depends on nothing else."""
-    found = [node]
-    for part in found:  # it grows on the way
-        for value in part.args.values():
-            if type(value) is list:
-                found += [item for item in value if isinstance(item, exp.Expr)]
-            elif isinstance(value, exp.Expr):
-                found.append(value)
-    return found
 
 
 def blocks(query: Node) -> list[Node]:
