@@ -101,7 +101,7 @@ def make(kind: type[exp.Expr], /, **args: Any) -> exp.Expr:
     return made
 
 
-def put(made: exp.Expr, key: str, value: exp.Expr | list[exp.Expr] | bool | None) -> None:
+def put(made: exp.Expr, key: str, value: exp.Expr | list[exp.Expr] | str | bool | None) -> None:
     """Give a new node one more part."""
     made.args[key] = value
 

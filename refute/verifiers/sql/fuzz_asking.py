@@ -65,8 +65,8 @@ class Desk(Database):
 
     def explained(self, plans: Plans, cases: Sequence[tuple[int, Case]]) -> None:
         """Have the engine tell its plans of some of the queries."""
-        texts = [self.written(case.asked) for _, case in cases]
-        wanted = plans.asked([text for text in texts if isinstance(text, str)])
+        texts = [self.written(case.asked) for _, case in plans.chosen(cases)]
+        wanted = [plans.asked(text) for text in texts if isinstance(text, str)]
         answers = list(self.engine.answers(wanted)) if wanted else []
         plans.take(answers)
 

@@ -13,6 +13,7 @@ import random
 import re
 import zlib
 from collections.abc import Sequence, Set
+from typing import TypeVar
 
 from refute.fuzz.sql.schema import Schema, Table
 from refute.oracles.sql.partial.question import Answer
@@ -21,6 +22,7 @@ EVERY = 5  # one of so many queries is explained
 SEEN = 3  # plans in a row that are no news, after which the database changes
 _EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN "}
 _OTHERS = "EXPLAIN "
+Query = TypeVar("Query")
 _NAME = re.compile(r"\b[a-z]{1,2}\d+\b|\bg\d+\b|'[^']*'|\"[^\"]*\"|[-+]?\d[\d.e+]*")
 
 
@@ -40,9 +42,13 @@ class Plans:
         self._dropped: set[str] = set()
         self._refused = False
 
-    def asked(self, texts: Sequence[str]) -> list[str]:
-        """What to ask for the plans of some of these queries."""
-        return [] if self._refused else [self._explain + text for text in texts[::EVERY]]
+    def chosen(self, queries: Sequence[Query]) -> Sequence[Query]:
+        """Some of the queries, whose plans to ask for."""
+        return [] if self._refused else queries[::EVERY]
+
+    def asked(self, text: str) -> str:
+        """What to ask for the plan of a query."""
+        return self._explain + text
 
     def take(self, answers: Sequence[Answer]) -> None:
         """Take the plans; an engine that explains nothing is not asked again in this program."""

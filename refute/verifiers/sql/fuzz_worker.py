@@ -321,10 +321,17 @@ def _whole_tables(desk: Desk, names: Sequence[str]) -> list[tuple[int, Case]]:
     """Queries that show each table, at places below 0."""
     cases = []
     for place, name in enumerate(names):
-        tree = look(f"SELECT * FROM {name}")
+        tree = _whole_table(name)
         if tree is not None:
             cases.append((-1 - place, Case(desk.setup, tree, place, desk.dialect)))
     return cases
+
+
+@functools.lru_cache(maxsize=256)
+def _whole_table(name: str) -> Node | None:
+    """The query that shows a table; None where its name needs quotes."""
+    sql = f"SELECT * FROM {name}"
+    return None if look(sql) is None else tree_of(sql)
 
 
 def _measure(desk: Desk, unit: Unit, made: Program, uses: Uses) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from refute.fuzz.sql.nodes import binary, unary
+from refute.fuzz.sql.nodes import binary, make, unary
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
@@ -45,23 +45,25 @@ class Conditions(Values):
             exp.And: self._chain,
             exp.Or: self._chain,
             exp.Not: self._not,
-            exp.Boolean: lambda node, _: exp.Boolean(this=node.this),
+            exp.Boolean: lambda node, _: make(exp.Boolean, this=node.this),
             exp.Null: lambda node, _: self._unknown(),
             exp.Is: self._is,
             exp.In: self._in,
             exp.Between: self._between,
-            exp.Exists: lambda node, scope: exp.Exists(this=self.query(bare(node.this), scope)[0]),
+            exp.Exists: lambda node, scope: make(
+                exp.Exists, this=self.query(bare(node.this), scope)[0]
+            ),
             **dict.fromkeys((exp.Like, exp.Glob, exp.Escape), self.pattern),
             **dict.fromkeys(COMPARED, self._comparison),
         }
 
     def truth(self, node: Node, scope: Scope) -> Node:
         """The expression where a condition is wanted. Raises Inexpressible and Unresolved."""
-        make = self._truths.get(type(node))
-        if make is not None:
-            return make(node, scope)
+        rewrite = self._truths.get(type(node))
+        if rewrite is not None:
+            return rewrite(node, scope)
         typed = self.numeric(self.value(node, scope))
-        return exp.NEQ(this=paren(typed.node), expression=integer(0))
+        return make(exp.NEQ, this=paren(typed.node), expression=integer(0))
 
     @abc.abstractmethod
     def type_nulls(self, query: Node, place: int, kind: str) -> None:
@@ -76,7 +78,7 @@ class Conditions(Values):
         return unary(exp.Not, inner if type(inner) is exp.Paren else unary(exp.Paren, inner))
 
     def _unknown(self) -> Node:
-        return cast(exp.Null(), self.target.boolean) if self.target.boolean else exp.Null()
+        return cast(make(exp.Null), self.target.boolean) if self.target.boolean else make(exp.Null)
 
     def _chain(self, node: Node, scope: Scope) -> Node:
         """AND or OR of two; long chains go left, so that is where this loops."""
@@ -105,20 +107,20 @@ class Conditions(Values):
         else:
             left, right = self.value(node.this, scope), self.value(node.expression, scope)
             made = self.compared(kind, left, right)
-        return exp.Not(this=exp.Paren(this=made)) if negate else made
+        return make(exp.Not, this=make(exp.Paren, this=made)) if negate else made
 
     def _is(self, node: exp.Is, scope: Scope) -> Node:
         operand = node.expression
         if isinstance(operand, exp.Null):
-            made: Node = exp.Is(
-                this=paren(self.value(node.this, scope).node), expression=exp.Null()
+            made: Node = make(
+                exp.Is, this=paren(self.value(node.this, scope).node), expression=make(exp.Null)
             )
         elif isinstance(operand, exp.Boolean):  # IS TRUE is about truth, unlike IS 1
-            made = exp.Is(this=paren(self.truth(node.this, scope)), expression=operand.copy())
+            made = make(exp.Is, this=paren(self.truth(node.this, scope)), expression=operand.copy())
         else:
             left, right = self.value(node.this, scope), self.value(operand, scope)
             made = self.compared(exp.NullSafeEQ, left, right)
-        return exp.Not(this=exp.Paren(this=made)) if node.args.get("negate") else made
+        return make(exp.Not, this=make(exp.Paren, this=made)) if node.args.get("negate") else made
 
     def compared(self, kind: type[Node], left: Typed, right: Typed) -> Node:
         """A comparison, after SQLite's conversions by affinity (datatype3.html, section 4.2)."""
@@ -153,7 +155,7 @@ class Conditions(Values):
             elif one.affinity == TEXT and other.kind in numbers and not other.affinity:
                 if not isinstance(other.constant, int):
                     raise Inexpressible("a comparison of numbers with texts")
-                other = self.literal(exp.Literal(this=str(other.constant), is_string=True))
+                other = self.literal(make(exp.Literal, this=str(other.constant), is_string=True))
             else:
                 continue
             return (one, other) if order == 1 else (other, one)
@@ -168,18 +170,18 @@ class Conditions(Values):
             exp.EQ: False, exp.NullSafeEQ: False, exp.NEQ: True,
             exp.LT: smaller, exp.LTE: smaller, exp.GT: not smaller, exp.GTE: not smaller,
         }  # fmt: skip
-        known: Node = exp.Boolean(this=results[kind])
+        known: Node = make(exp.Boolean, this=results[kind])
         nulls: list[Node] = [
-            exp.Is(this=paren(t.node), expression=exp.Null())
+            make(exp.Is, this=paren(t.node), expression=make(exp.Null))
             for t in (left, right)
             if t.constant is None
         ]
         if kind is exp.NullSafeEQ and len(nulls) == 2:  # no value is both, but NULL is
-            return exp.Paren(this=exp.And(this=nulls[0], expression=nulls[1]))
+            return make(exp.Paren, this=make(exp.And, this=nulls[0], expression=nulls[1]))
         if kind is exp.NullSafeEQ or not nulls:
             return known
-        test = nulls[0] if len(nulls) == 1 else exp.Or(this=nulls[0], expression=nulls[1])
-        return exp.Case(ifs=[exp.If(this=test, true=self._unknown())], default=known)
+        test = nulls[0] if len(nulls) == 1 else make(exp.Or, this=nulls[0], expression=nulls[1])
+        return make(exp.Case, ifs=[make(exp.If, this=test, true=self._unknown())], default=known)
 
     # Row values, which are compared one value after another
 
@@ -199,21 +201,23 @@ class Conditions(Values):
         if kind in (exp.EQ, exp.NullSafeEQ):
             return self._all(self.compared(kind, *pair) for pair in pairs)
         if kind is exp.NEQ:
-            return exp.Not(this=self._all(self.compared(exp.EQ, *pair) for pair in pairs))
+            return make(exp.Not, this=self._all(self.compared(exp.EQ, *pair) for pair in pairs))
         strict = exp.LT if kind is exp.LTE else exp.GT if kind is exp.GTE else kind
         made = self.compared(kind, *pairs[-1])
         for one, other in reversed(pairs[:-1]):
             equal = self.compared(exp.EQ, _again(one), _again(other))
-            rest = exp.And(this=_loose(equal), expression=_loose(made))
-            made = exp.Or(this=_loose(self.compared(strict, one, other)), expression=_loose(rest))
-        return exp.Paren(this=made)
+            rest = make(exp.And, this=_loose(equal), expression=_loose(made))
+            made = make(
+                exp.Or, this=_loose(self.compared(strict, one, other)), expression=_loose(rest)
+            )
+        return make(exp.Paren, this=made)
 
     def _all(self, tests: Iterable[Node]) -> Node:
         made, *others = tests
         made = _loose(made)
         for test in others:
-            made = exp.And(this=made, expression=_loose(test))
-        return exp.Paren(this=made)
+            made = make(exp.And, this=made, expression=_loose(test))
+        return make(exp.Paren, this=made)
 
     def _row_between(self, node: exp.Between, scope: Scope) -> Node:
         rows = [node.this, node.args["low"], node.args["high"]]
@@ -235,8 +239,8 @@ class Conditions(Values):
             tests.append(self.compared_rows(exp.EQ, left, plain))
         made = tests[0]
         for test in tests[1:]:
-            made = exp.Or(this=made, expression=test)
-        return exp.Paren(this=made)
+            made = make(exp.Or, this=made, expression=test)
+        return make(exp.Paren, this=made)
 
     def _row_in_query(self, node: exp.In, scope: Scope) -> Node:
         """A row among those of a subquery, value by value of the same kind."""
@@ -256,8 +260,8 @@ class Conditions(Values):
             shown.append(self.as_kind(left, kind))
             if right.kind == NULL:
                 self.type_nulls(query, place, kind)
-        row_of = exp.Tuple(expressions=shown)
-        return exp.In(this=row_of, query=exp.Subquery(this=query))
+        row_of = make(exp.Tuple, expressions=shown)
+        return make(exp.In, this=row_of, query=make(exp.Subquery, this=query))
 
     def _between(self, node: exp.Between, scope: Scope) -> Node:
         if isinstance(node.this, exp.Tuple):
@@ -270,9 +274,9 @@ class Conditions(Values):
             common = self._common(this, low, high)
             shown = [paren(self.as_kind(other, common)) for _, other in ends]
             of = paren(self.as_kind(this, common))
-            return exp.Between(this=of, low=shown[0], high=shown[1])
+            return make(exp.Between, this=of, low=shown[0], high=shown[1])
         above, below = self.compared(exp.GTE, this, low), self.compared(exp.LTE, this, high)
-        return exp.Paren(this=exp.And(this=_loose(above), expression=_loose(below)))
+        return make(exp.Paren, this=make(exp.And, this=_loose(above), expression=_loose(below)))
 
     def _in(self, node: exp.In, scope: Scope) -> Node:
         if isinstance(node.this, exp.Tuple):
@@ -280,23 +284,24 @@ class Conditions(Values):
         left = self.value(node.this, scope)
         field, query = node.args.get("field"), node.args.get("query")
         if field is not None:
-            query = exp.Select(expressions=[exp.Star()]).from_(exp.Table(this=field.this.copy()))
+            source = unary(exp.From, make(exp.Table, this=field.this))
+            query = make(exp.Select, expressions=[make(exp.Star)], from_=source)
         if query is not None:
             return self._in_query(left, self.query(bare(query), scope))
         items = [self.value(item, scope)._replace(affinity="") for item in node.expressions]
         if not items:
-            return exp.Boolean(this=False)
+            return make(exp.Boolean, this=False)
         pairs = [self.matched(left, item) for item in items]
         alike = all(_comparable(items[0], item) for item in items)
         if alike and all(one is left and _comparable(one, other) for one, other in pairs):
             common = self._common(left, *items)
             shown = [self.as_kind(other, common) for _, other in pairs]
-            return exp.In(this=paren(self.as_kind(left, common)), expressions=shown)
+            return make(exp.In, this=paren(self.as_kind(left, common)), expressions=shown)
         tests = [self.compared(exp.EQ, left, item) for item in items]
         made = _loose(tests[0])
         for test in tests[1:]:
-            made = exp.Or(this=made, expression=_loose(test))
-        return exp.Paren(this=made)
+            made = make(exp.Or, this=made, expression=_loose(test))
+        return make(exp.Paren, this=made)
 
     def _in_query(self, left: Typed, found: tuple[Node, list[Column]]) -> Node:
         query, columns = found
@@ -309,7 +314,9 @@ class Conditions(Values):
         kind = self._common(left, right)
         if right.kind == NULL:
             self.type_nulls(query, 0, kind)
-        return exp.In(this=paren(self.as_kind(left, kind)), query=exp.Subquery(this=query))
+        return make(
+            exp.In, this=paren(self.as_kind(left, kind)), query=make(exp.Subquery, this=query)
+        )
 
 
 def _comparable(left: Typed, right: Typed) -> bool:
@@ -327,7 +334,9 @@ def _loose(node: Node) -> Node:
 
     So is IS NOT DISTINCT FROM, whose right side takes AND along in DataFusion.
     """
-    return exp.Paren(this=node) if isinstance(node, exp.And | exp.Or | exp.NullSafeEQ) else node
+    return (
+        make(exp.Paren, this=node) if isinstance(node, exp.And | exp.Or | exp.NullSafeEQ) else node
+    )
 
 
 def bare(node: Node) -> Node:

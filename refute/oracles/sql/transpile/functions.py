@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from refute.fuzz.sql.nodes import make
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.transpile.conditions import bare
 from refute.oracles.sql.transpile.kinds import (
@@ -129,7 +129,7 @@ class Functions(Texts):
             finally:
                 where.expanding.discard(name)
         if not node.table and node.this.args.get("quoted"):
-            return self.literal(exp.Literal(this=node.name, is_string=True))
+            return self.literal(make(exp.Literal, this=node.name, is_string=True))
         if name in ("rowid", "oid", "_rowid_"):
             raise Inexpressible("rowid")
         raise Unresolved(node.name)
@@ -141,7 +141,7 @@ class Functions(Texts):
             return column
         made = call(function, column)
         if function == "ARRAY_AGG":
-            return exp.Bracket(this=exp.Paren(this=made), expressions=[integer(1)])
+            return make(exp.Bracket, this=make(exp.Paren, this=made), expressions=[integer(1)])
         return made
 
     def _scalar_query(self, node: exp.Subquery, scope: Scope) -> Typed:
@@ -150,8 +150,8 @@ class Functions(Texts):
         if len(columns) != 1:
             raise Unresolved("a subquery of several columns as a value")
         if not _one_row(inner) and query.args.get("limit") is None:
-            query.set("limit", exp.Limit(expression=integer(1)))
-        return Typed(exp.Subquery(this=query), columns[0].kind, columns[0].affinity)
+            put(query, "limit", make(exp.Limit, expression=integer(1)))
+        return Typed(make(exp.Subquery, this=query), columns[0].kind, columns[0].affinity)
 
     # Aggregates
 
@@ -168,7 +168,7 @@ class Functions(Texts):
     def _aggregate_of(self, node: Node, scope: Scope, wrap: Callable[[Node], Node]) -> Typed:
         argument = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
         if argument is None or isinstance(argument, exp.Star):
-            return Typed(wrap(exp.Count(this=exp.Star())), INT)
+            return Typed(wrap(make(exp.Count, this=make(exp.Star))), INT)
         distinct = isinstance(argument, exp.Distinct)
         if distinct:
             if len(argument.expressions) != 1:
@@ -177,7 +177,7 @@ class Functions(Texts):
         typed = self.value(argument, scope)
 
         def over(name: str, of: Node, *more: Node) -> Node:
-            one = exp.Distinct(expressions=[of]) if distinct else of
+            one = make(exp.Distinct, expressions=[of]) if distinct else of
             return wrap(call(name, one, *more))
 
         if isinstance(node, exp.Count):
@@ -192,7 +192,7 @@ class Functions(Texts):
         real = self.as_real(typed)
         if self.target.name == "datafusion" and typed.kind != REAL:
             # DataFusion names sums without their casts, and takes two of one name as an error.
-            real = exp.Mul(this=real, expression=self.number(1.0).node)
+            real = make(exp.Mul, this=real, expression=self.number(1.0).node)
         if isinstance(node, exp.Avg):
             return Typed(over("AVG", real), REAL)
         if isinstance(node, exp.Sum):
@@ -215,10 +215,10 @@ class Functions(Texts):
         if not isinstance(between, str):
             raise Inexpressible("group_concat with a separator that is computed")
         text = self.text(typed).node
-        of = exp.Distinct(expressions=[text]) if distinct else text
-        literal = self.literal(exp.Literal(this=between, is_string=True)).node
+        of = make(exp.Distinct, expressions=[text]) if distinct else text
+        literal = self.literal(make(exp.Literal, this=between, is_string=True)).node
         if self.target.joins_texts == "GROUP_CONCAT":
-            return Typed(exp.GroupConcat(this=of, separator=literal), TEXT)
+            return Typed(make(exp.GroupConcat, this=of, separator=literal), TEXT)
         return Typed(call(self.target.joins_texts, of, literal), TEXT)
 
     # Scalar functions
@@ -236,10 +236,12 @@ class Functions(Texts):
             return left
         test = self.compared(exp.EQ, left, right)
         if type(test) is exp.EQ and left.kind == right.kind:  # PostgreSQL's has the wider type
-            made: Node = exp.Nullif(this=test.this, expression=test.expression)
+            made: Node = make(exp.Nullif, this=test.this, expression=test.expression)
         else:
-            made = exp.Case(
-                ifs=[exp.If(this=test, true=self.null(left.kind).node)], default=left.node
+            made = make(
+                exp.Case,
+                ifs=[make(exp.If, this=test, true=self.null(left.kind).node)],
+                default=left.node,
             )
         return Typed(made, left.kind)
 
@@ -250,15 +252,17 @@ class Functions(Texts):
         name = self.target.least[isinstance(node, exp.Greatest)]
         found = call(name, *[self.as_kind(t, kind) for t in typed])
         tests: list[Node] = [
-            exp.Is(this=paren(t.node), expression=exp.Null()) for t in typed if t.constant is None
+            make(exp.Is, this=paren(t.node), expression=make(exp.Null))
+            for t in typed
+            if t.constant is None
         ]
         if not tests or not self.target.boolean:
             return Typed(found, kind)
         test = tests[0]
         for more in tests[1:]:
-            test = exp.Or(this=test, expression=more)
+            test = make(exp.Or, this=test, expression=more)
         null = self.null(INT if kind == NULL else kind).node
-        return Typed(exp.Case(ifs=[exp.If(this=test, true=null)], default=found), kind)
+        return Typed(make(exp.Case, ifs=[make(exp.If, this=test, true=null)], default=found), kind)
 
     def _other(self, node: Node, scope: Scope) -> Typed:
         typed = self.of_one_row(node, scope)
@@ -291,8 +295,12 @@ class Functions(Texts):
             left, right = (t._replace(node=call("LOWER", t.node)) for t in (left, right))
         made: Node = kind(this=paren(left.node), expression=right.node)
         if escape is not None:
-            made = exp.Escape(this=made, expression=exp.Literal(this=str(escape), is_string=True))
-        return exp.Not(this=exp.Paren(this=made)) if node.args.get("negate") else made
+            made = make(
+                exp.Escape,
+                this=made,
+                expression=make(exp.Literal, this=str(escape), is_string=True),
+            )
+        return make(exp.Not, this=make(exp.Paren, this=made)) if node.args.get("negate") else made
 
     def _glob(self, left: Typed, right: Typed) -> Node:
         pattern = right.constant
@@ -301,10 +309,10 @@ class Functions(Texts):
         text = "".join(_GLOB.get(c, c.translate(_SHOWN_SPECIAL)) for c in pattern)
         if self.target.name == "duckdb":
             return call("REGEXP_FULL_MATCH", left.node, self._text(text))
-        return exp.RegexpLike(this=paren(left.node), expression=self._text(f"^{text}$"))
+        return make(exp.RegexpLike, this=paren(left.node), expression=self._text(f"^{text}$"))
 
     def _text(self, text: str) -> Node:
-        return exp.Literal(this=text, is_string=True)
+        return make(exp.Literal, this=text, is_string=True)
 
 
 def filtered(node: exp.Filter) -> Node:
@@ -313,9 +321,9 @@ def filtered(node: exp.Filter) -> Node:
     place = made.expressions if isinstance(made, exp.Anonymous) else [made.this]
     argument = place[0]
     inner = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
-    shown = exp.Literal(this="1", is_string=False) if isinstance(inner, exp.Star) else inner
+    shown = make(exp.Literal, this="1", is_string=False) if isinstance(inner, exp.Star) else inner
     test = node.expression.this.copy()
-    inner.replace(exp.Case(ifs=[exp.If(this=test, true=shown.copy())]))
+    inner.replace(make(exp.Case, ifs=[make(exp.If, this=test, true=shown.copy())]))
     return made
 
 

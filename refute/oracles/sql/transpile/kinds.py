@@ -7,9 +7,12 @@ would meet in one place, no other engine can hold both, and the statement is not
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from sqlglot import exp
 
 from refute.fuzz.sql.text import Node, write
 
@@ -73,6 +76,18 @@ def affinity(declared: str) -> str:
 
 def type_affinity(kind: Node) -> str:
     """The affinity of a type as it was parsed. BOOLEAN is taken as INTEGER, for its values."""
+    word = kind.args.get("this")
+    if len(kind.args) == 1 and isinstance(word, exp.DType):
+        return _type_affinity(word)
+    return _affinity_of(kind)
+
+
+@functools.cache
+def _type_affinity(word: exp.DType) -> str:
+    return _affinity_of(exp.DataType(this=word))
+
+
+def _affinity_of(kind: Node) -> str:
     if "NUMERIC" in (written := write(kind).upper()) or "DECIMAL" in written:
         return NUM
     return affinity(kind.sql(dialect="sqlite"))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.kinds import Column, Inexpressible, Unresolved
 from refute.oracles.sql.transpile.scopes import Scope
@@ -29,7 +30,7 @@ class Orders(WindowFunctions):
         terms = []
         for term in order.expressions:
             terms.append(self.ordered(term, self._order_term(term.this, scope, names)))
-        made.set("order", exp.Order(expressions=terms))
+        put(made, "order", make(exp.Order, expressions=terms))
 
     def _order_term(self, term: Node, scope: Scope | None, names: Sequence[str]) -> Node:
         while isinstance(term, exp.Paren):
@@ -46,7 +47,7 @@ class Orders(WindowFunctions):
             raise Inexpressible("ORDER BY an expression after a compound query")
         typed = self.value(term, scope)
         if typed.constant is not None:
-            return exp.Add(this=typed.node, expression=self.number(0).node)
+            return make(exp.Add, this=typed.node, expression=self.number(0).node)
         return typed.node
 
     def limited(self, node: Node, made: Node) -> None:
@@ -55,11 +56,11 @@ class Orders(WindowFunctions):
         most = -1 if limit is None else self._count(limit.expression)
         skipped = 0 if offset is None else max(0, self._count(offset.expression))
         if most >= 0:
-            made.set("limit", exp.Limit(expression=integer(most)))
+            put(made, "limit", make(exp.Limit, expression=integer(most)))
         elif skipped and self.target.quote == "`":
-            made.set("limit", exp.Limit(expression=integer(_LIMITLESS)))
+            put(made, "limit", make(exp.Limit, expression=integer(_LIMITLESS)))
         if skipped:
-            made.set("offset", exp.Offset(expression=integer(skipped)))
+            put(made, "offset", make(exp.Offset, expression=integer(skipped)))
 
     def _count(self, node: Node) -> int:
         """The number of rows that a constant of LIMIT or OFFSET says."""
@@ -97,10 +98,10 @@ def rename(query: Node, names: Sequence[str]) -> None:
         rename(query.expression, names)
     elif isinstance(query, exp.Select):
         outputs = [
-            exp.Alias(this=output.unalias(), alias=named(name))
+            make(exp.Alias, this=output.unalias(), alias=named(name))
             for output, name in zip(query.expressions, names, strict=True)
         ]
-        query.set("expressions", outputs)
+        put(query, "expressions", outputs)
 
 
 def different(columns: Sequence[Column]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node, write
 from refute.oracles.sql.transpile.conditions import bare
 from refute.oracles.sql.transpile.functions import aggregates
@@ -67,12 +68,14 @@ class Queries(Orders):
                     query, columns = self.query(part.this, scope)
                     columns = _renamed(columns, names or different(columns))
                 self._named[-1][alias] = Source(alias, columns)
-                table = exp.TableAlias(this=named(alias), columns=[named(c.name) for c in columns])
-                made.append(exp.CTE(this=query, alias=table))
+                table = make(
+                    exp.TableAlias, this=named(alias), columns=[named(c.name) for c in columns]
+                )
+                made.append(make(exp.CTE, this=query, alias=table))
             query, columns = self._without_with(node, scope)
         finally:
             self._named.pop()
-        query.set("with_", exp.With(expressions=made, recursive=recursive))
+        put(query, "with_", make(exp.With, expressions=made, recursive=recursive))
         return query, columns
 
     def _recursive(self, node: Node, alias: str, names: Sequence[str]) -> tuple[Node, list[Column]]:
@@ -93,7 +96,7 @@ class Queries(Orders):
             if other.kind == NULL:
                 self.type_nulls(again, place, one.kind)
         distinct = bool(node.args.get("distinct"))
-        return exp.Union(this=first, expression=again, distinct=distinct), known
+        return make(exp.Union, this=first, expression=again, distinct=distinct), known
 
     def _without_with(self, node: Node, scope: Scope | None) -> tuple[Node, list[Column]]:
         """The query behind WITH."""
@@ -109,7 +112,7 @@ class Queries(Orders):
             if node.args.get(name):
                 raise Inexpressible(name)
         scope = Scope(parent)
-        made = exp.Select()
+        made = make(exp.Select)
         if node.args.get("from_") is not None:
             self._from(node, scope, made)
         scope.aliases = {
@@ -117,18 +120,18 @@ class Queries(Orders):
         }
         where = node.args.get("where")
         if where is not None:
-            made.set("where", exp.Where(this=self.truth(where.this, scope)))
+            put(made, "where", make(exp.Where, this=self.truth(where.this, scope)))
         self._group(node, scope, made)
         outputs = self._outputs(node, scope)
-        made.set("expressions", [shown for shown, _ in outputs])
+        put(made, "expressions", [shown for shown, _ in outputs])
         if node.args.get("distinct"):
-            made.set("distinct", exp.Distinct())
+            put(made, "distinct", make(exp.Distinct))
         if node.args.get("windows"):
-            made.set("windows", self.windows(node, scope))
+            put(made, "windows", self.windows(node, scope))
         having = node.args.get("having")
         if having is not None:
             scope.having = True
-            made.set("having", exp.Having(this=self.truth(having.this, scope)))
+            put(made, "having", make(exp.Having, this=self.truth(having.this, scope)))
             scope.having = False
         columns = [column for _, column in outputs]
         self.in_order(node, made, scope, columns)
@@ -137,8 +140,8 @@ class Queries(Orders):
 
     # FROM
 
-    def _from(self, node: exp.Select, scope: Scope, made: exp.Select) -> None:
-        made.set("from_", exp.From(this=self._source(node.args["from_"].this, scope)))
+    def _from(self, node: exp.Select, scope: Scope, made: Node) -> None:
+        put(made, "from_", make(exp.From, this=self._source(node.args["from_"].this, scope)))
         for join in node.args.get("joins") or []:
             made.append("joins", self._join(join, scope))
 
@@ -147,7 +150,7 @@ class Queries(Orders):
             return self._table(node, scope)
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             inner = self._source(node.this, scope)  # a join in parentheses
-            made = exp.Subquery(this=inner)
+            made = make(exp.Subquery, this=inner)
             for join in [*(node.this.args.get("joins") or []), *(node.args.get("joins") or [])]:
                 inner.append("joins", self._join(join, scope))
             return made
@@ -160,14 +163,14 @@ class Queries(Orders):
             if not names:
                 columns = told_apart(query, columns)
             scope.sources.append(Source(alias, columns))
-            word = exp.TableAlias(this=named(alias))
+            word = make(exp.TableAlias, this=named(alias))
             if names or isinstance(
                 bare(node), exp.Values
             ):  # whose columns have own names elsewhere
                 if self.target.quote == "`":
                     raise Inexpressible("VALUES in FROM, or columns renamed there")
-                word.set("columns", [named(column.name) for column in columns])
-            return exp.Subquery(this=query, alias=word)
+                put(word, "columns", [named(column.name) for column in columns])
+            return make(exp.Subquery, this=query, alias=word)
         raise Inexpressible("a table-valued function")
 
     def _table(self, node: exp.Table, scope: Scope) -> Node:
@@ -180,9 +183,9 @@ class Queries(Orders):
             raise Unresolved(name)
         alias = node.alias.lower()
         scope.sources.append(Source(alias or name, found.columns, found.key))
-        made = exp.Table(this=named(name))
+        made = make(exp.Table, this=named(name))
         if alias:
-            made.set("alias", exp.TableAlias(this=named(alias)))
+            put(made, "alias", make(exp.TableAlias, this=named(alias)))
         return made
 
     def _join(self, node: exp.Join, scope: Scope) -> Node:
@@ -192,22 +195,22 @@ class Queries(Orders):
         if side == "FULL" and self.target.quote == "`":
             raise Inexpressible("FULL JOIN")
         this = self._source(node.this, scope)
-        made = exp.Join(this=this, side=side or None)
+        made = make(exp.Join, this=this, side=side or None)
         if node.method.upper() == "NATURAL" and not _shared(scope, before):
             kind = "" if side else "CROSS"  # SQLite joins all rows then, others refuse it
             if side:
-                made.set("on", exp.Boolean(this=True))
+                put(made, "on", make(exp.Boolean, this=True))
         elif node.method.upper() == "NATURAL":
-            made.set("method", "NATURAL")
+            put(made, "method", "NATURAL")
         elif using:
-            made.set("using", [named(name.name) for name in using])
+            put(made, "using", [named(name.name) for name in using])
         elif on is not None:
-            made.set("on", self.truth(on, scope))
+            put(made, "on", self.truth(on, scope))
         elif side:
-            made.set("on", exp.Boolean(this=True))
+            put(made, "on", make(exp.Boolean, this=True))
         else:
             kind = "CROSS"
-        made.set("kind", "CROSS" if kind == "CROSS" and on is None else None)
+        put(made, "kind", "CROSS" if kind == "CROSS" and on is None else None)
         if using or node.method:
             names = {n.name.lower() for n in using} if using else _shared(scope, before)
             scope.merged = scope.merged or side in ("RIGHT", "FULL")
@@ -229,7 +232,7 @@ class Queries(Orders):
 
     # GROUP BY and results
 
-    def _group(self, node: exp.Select, scope: Scope, made: exp.Select) -> None:
+    def _group(self, node: exp.Select, scope: Scope, made: Node) -> None:
         group = node.args.get("group")
         outputs = [*node.expressions, *_parts(node, "having", "order")]
         totals = any(map(aggregates, outputs))
@@ -239,7 +242,7 @@ class Queries(Orders):
         if any(group.args.get(n) for n in ("grouping_sets", "cube", "rollup")):
             raise Inexpressible("grouping sets")
         terms = [self._meant(term, node, scope) for term in group.expressions]
-        made.set("group", exp.Group(expressions=[self._as_term(t, scope) for t in terms]))
+        put(made, "group", make(exp.Group, expressions=[self._as_term(t, scope) for t in terms]))
         scope.groups = set()
         for term in terms:
             found = scope.find(term) if isinstance(term, exp.Column) else None
@@ -251,7 +254,7 @@ class Queries(Orders):
     def _as_term(self, term: Node, scope: Scope) -> Node:
         typed = self.value(term, scope)
         if typed.constant is not None and not self.target.narrow:
-            return exp.Paren(this=exp.Add(this=typed.node, expression=integer(0)))
+            return make(exp.Paren, this=make(exp.Add, this=typed.node, expression=integer(0)))
         return typed.node
 
     def _meant(self, term: Node, node: exp.Select, scope: Scope) -> Node:
@@ -290,16 +293,16 @@ class Queries(Orders):
             name = (output.alias or (inner.name if isinstance(inner, exp.Column) else "")).lower()
             shown = typed.node
             if output.alias or (name and not isinstance(shown, exp.Column)):
-                shown = exp.Alias(this=shown, alias=named(name))
+                shown = make(exp.Alias, this=shown, alias=named(name))
             found.append((shown, Column(name, typed.kind, typed.affinity)))
         return found
 
     def _starred_output(self, source: Source, column: Column, scope: Scope) -> tuple[Node, Column]:
-        of = exp.Column(this=named(column.name), table=named(source.alias))
+        of = make(exp.Column, this=named(column.name), table=named(source.alias))
         typed = self.value(of, scope)
         if isinstance(typed.node, exp.Column):
             return typed.node, column
-        return exp.Alias(this=typed.node, alias=named(column.name)), column
+        return make(exp.Alias, this=typed.node, alias=named(column.name)), column
 
     # Compound queries
 
@@ -317,7 +320,9 @@ class Queries(Orders):
             columns.append(Column(one.name, kind, one.affinity))
         distinct = bool(node.args.get("distinct"))
         if isinstance(node, exp.Intersect) and isinstance(left, exp.SetOperation):
-            left = exp.Subquery(this=left)  # elsewhere INTERSECT binds tighter than the others
+            left = make(
+                exp.Subquery, this=left
+            )  # elsewhere INTERSECT binds tighter than the others
         made = type(node)(this=left, expression=right, distinct=distinct)
         self.in_order(node, made, None, columns)
         self.limited(node, made)
@@ -331,9 +336,12 @@ class Queries(Orders):
             self.type_nulls(query.this, place, kind)
             self.type_nulls(query.expression, place, kind)
         elif isinstance(query, exp.Select):
-            output = query.expressions[place]
-            inner = output.this if isinstance(output, exp.Alias) else output
-            inner.replace(self.retyped(Typed(inner.copy(), NULL), kind).node)
+            outputs = query.args["expressions"]
+            output = outputs[place]
+            if isinstance(output, exp.Alias):
+                put(output, "this", self.retyped(Typed(output.this, NULL), kind).node)
+            else:
+                outputs[place] = self.retyped(Typed(output, NULL), kind).node
 
     def _values(self, node: exp.Values) -> tuple[Node, list[Column]]:
         rows = [
@@ -343,11 +351,15 @@ class Queries(Orders):
         if len({len(row) for row in rows}) > 1:
             raise Unresolved("VALUES with rows of different widths")
         kinds = [self.joined(t.kind for t in place) for place in zip(*rows, strict=True)]
-        made = exp.Values(
+        made = make(
+            exp.Values,
             expressions=[
-                exp.Tuple(expressions=[self.as_kind(t, k) for t, k in zip(row, kinds, strict=True)])
+                make(
+                    exp.Tuple,
+                    expressions=[self.as_kind(t, k) for t, k in zip(row, kinds, strict=True)],
+                )
                 for row in rows
-            ]
+            ],
         )
         return made, [Column(f"column{n}", k, "") for n, k in enumerate(kinds, 1)]
 

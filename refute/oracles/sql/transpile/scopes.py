@@ -43,8 +43,8 @@ def _lower(word: Node | str | None) -> str:
     """What a name says, in lower case."""
     if word is None:
         return ""
-    text: str = word if isinstance(word, str) else word.name
-    return text.lower()
+    text = word if isinstance(word, str) else word.args["this"]
+    return text.lower() if isinstance(text, str) else ""
 
 
 @dataclasses.dataclass

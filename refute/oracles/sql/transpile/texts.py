@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import literal, make
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.conditions import Conditions
 from refute.oracles.sql.transpile.kinds import (
@@ -70,7 +71,7 @@ class Texts(Conditions):
         if name == "SUBSTR" and len(arguments) in (2, 3):
             names = ("this", "start", "length")
             return self._substring(
-                exp.Substring(**dict(zip(names, arguments, strict=False))), scope
+                make(exp.Substring, **dict(zip(names, arguments, strict=False))), scope
             )
         raise Inexpressible(f"{node.name.lower()}()")
 
@@ -97,8 +98,10 @@ class Texts(Conditions):
         arguments = [node.this, node.expression, node.args["replacement"]]
         texts = [self._as_text(argument, scope) for argument in arguments]
         made = call("REPLACE", *texts)
-        empty = exp.EQ(this=texts[1].copy(), expression=_text(""))  # the text stays as it is
-        return Typed(exp.Case(ifs=[exp.If(this=empty, true=texts[0].copy())], default=made), TEXT)
+        empty = make(exp.EQ, this=texts[1].copy(), expression=_text(""))  # the text stays as it is
+        return Typed(
+            make(exp.Case, ifs=[make(exp.If, this=empty, true=texts[0].copy())], default=made), TEXT
+        )
 
     def _as_text(self, node: Node, scope: Scope) -> Node:
         return self.as_kind(self.text(self.value(node, scope)), TEXT)
@@ -149,7 +152,7 @@ class Texts(Conditions):
             return call("CONCAT", *texts)
         made = paren(texts[0])
         for text in texts[1:]:
-            made = exp.DPipe(this=made, expression=paren(text))
+            made = make(exp.DPipe, this=made, expression=paren(text))
         return made
 
     def _type(self, node: Node, scope: Scope) -> Typed:
@@ -159,9 +162,11 @@ class Texts(Conditions):
             return self.literal(_text("null"))
         if typed.kind not in _TYPES:
             raise Inexpressible("typeof() of a number that is an integer or not")
-        test = exp.Is(this=paren(typed.node), expression=exp.Null())
-        made = exp.Case(
-            ifs=[exp.If(this=test, true=_text("null"))], default=_text(_TYPES[typed.kind])
+        test = make(exp.Is, this=paren(typed.node), expression=make(exp.Null))
+        made = make(
+            exp.Case,
+            ifs=[make(exp.If, this=test, true=_text("null"))],
+            default=_text(_TYPES[typed.kind]),
         )
         return Typed(made, TEXT)
 
@@ -207,5 +212,5 @@ class Texts(Conditions):
         return Typed(self.whole(call(name, typed.node)), INT)
 
 
-def _text(text: str) -> exp.Literal:
-    return exp.Literal(this=text, is_string=True)
+def _text(text: str) -> Node:
+    return literal(text, is_string=True)

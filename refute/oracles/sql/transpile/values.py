@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from refute.fuzz.sql.nodes import binary, literal, null
+from refute.fuzz.sql.nodes import binary, literal, make, null, put
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.kinds import (
     BLOB,
@@ -53,7 +53,6 @@ class Values(abc.ABC):
     def __init__(self, target: Target) -> None:
         self.target = target
         self.doubts: set[str] = set()
-        self._affinities: dict[exp.DType, str] = {}
         self._made_by: dict[type[Node], Callable[[Any, Scope], Typed]] = {
             exp.Paren: self._in_parentheses,
             exp.Literal: lambda node, _: self.literal(node),
@@ -82,8 +81,8 @@ class Values(abc.ABC):
 
     def value(self, node: Node, scope: Scope) -> Typed:
         """The expression where a value is wanted. Raises Inexpressible and Unresolved."""
-        make = self._made_by.get(type(node))
-        return self.function(node, scope) if make is None else make(node, scope)
+        rewrite = self._made_by.get(type(node))
+        return self.function(node, scope) if rewrite is None else rewrite(node, scope)
 
     def _in_parentheses(self, node: Node, scope: Scope) -> Typed:
         """As without them; behind a plus, a column has no affinity."""
@@ -96,12 +95,12 @@ class Values(abc.ABC):
 
     def _inverted(self, node: Node, scope: Scope) -> Typed:
         operand = self._integer(self.value(node.this, scope))
-        return Typed(self._signed(exp.BitwiseNot(this=paren(operand.node))), INT)
+        return Typed(self._signed(make(exp.BitwiseNot, this=paren(operand.node))), INT)
 
-    def literal(self, node: exp.Literal) -> Typed:
+    def literal(self, node: Node) -> Typed:
         """A literal as a value; whole numbers get 64 bits where the engine would take 32."""
-        text = str(node.this)
-        if node.is_string:
+        text = str(node.args["this"])
+        if node.args["is_string"]:
             return Typed(literal(text, is_string=True), TEXT, constant=text)
         number = int(text, 16) if text[:2] in ("0x", "0X") else number_of(text)
         if number is None:
@@ -123,7 +122,7 @@ class Values(abc.ABC):
     def null(self, kind: str) -> Typed:
         """NULL, typed where the engine types it."""
         if self.target.quote == "`" and kind != INT:
-            return Typed(exp.Null(), NULL)
+            return Typed(make(exp.Null), NULL)
         name = self.target.types[kind]
         return Typed(cast(null(), "SIGNED" if self.target.quote == "`" else name), NULL)
 
@@ -193,7 +192,7 @@ class Values(abc.ABC):
         typed = self.numeric(self.value(node.this, scope))
         if typed.kind == NULL:
             return typed
-        return Typed(exp.Neg(this=paren(typed.node)), typed.kind)
+        return Typed(make(exp.Neg, this=paren(typed.node)), typed.kind)
 
     def _arithmetic(self, node: Node, scope: Scope) -> Typed:
         left = self.numeric(self.value(node.this, scope))
@@ -237,27 +236,17 @@ class Values(abc.ABC):
     def _remainder(self, left: Typed, right: Typed, kind: str) -> Typed:
         """Of whole numbers, whatever the operands are, as one of their kinds."""
         left, right = self._integer(left), self._integer(right)
-        made = Typed(exp.Mod(this=paren(left.node), expression=_divisor(right)), INT)
+        made = Typed(make(exp.Mod, this=paren(left.node), expression=_divisor(right)), INT)
         return made._replace(kind=kind) if kind in (INT, NULL) else Typed(self.as_real(made), kind)
 
     def _cast(self, node: exp.Cast, scope: Scope) -> Typed:
         typed = self.value(node.this, scope)
-        declared = self._affinity_of(node.args["to"])
+        declared = type_affinity(node.args["to"])
         if typed.kind == NULL:
             kind = TEXT if declared == BLOB else declared
             return self.retyped(typed, kind)._replace(affinity=declared)
         made = self._cast_to(typed, declared)
         return made._replace(affinity=declared)
-
-    def _affinity_of(self, to: Node) -> str:
-        """The affinity of a type, which is mostly one word."""
-        word = to.args.get("this")
-        if len(to.args) > 1 or not isinstance(word, exp.DType):
-            return type_affinity(to)
-        found = self._affinities.get(word)
-        if found is None:
-            found = self._affinities[word] = type_affinity(to)
-        return found
 
     def _cast_to(self, typed: Typed, declared: str) -> Typed:
         if declared in (INT, NUM) and isinstance(typed.constant, str):
@@ -292,7 +281,7 @@ class Values(abc.ABC):
         right = self.text(self.value(node.expression, scope))
         if self.target.quote == "`":
             return Typed(call("CONCAT", left.node, right.node), TEXT)
-        return Typed(exp.DPipe(this=paren(left.node), expression=paren(right.node)), TEXT)
+        return Typed(make(exp.DPipe, this=paren(left.node), expression=paren(right.node)), TEXT)
 
     def _collated(self, node: Node, scope: Scope) -> Typed:
         if node.expression.name.upper() != "BINARY":
@@ -316,12 +305,12 @@ class Values(abc.ABC):
         """CASE WHEN test THEN result … ELSE last END."""
         kind = self.joined([r.kind for r in results] + ([] if last is None else [last.kind]))
         ifs = [
-            exp.If(this=test, true=self.as_kind(result, kind))
+            make(exp.If, this=test, true=self.as_kind(result, kind))
             for test, result in zip(tests, results, strict=True)
         ]
-        made = exp.Case(ifs=ifs)
+        made = make(exp.Case, ifs=ifs)
         if last is not None:
-            made.set("default", self.as_kind(last, kind))
+            put(made, "default", self.as_kind(last, kind))
         return Typed(made, kind)
 
     # Conditions: those that compare and combine are the subclass's
@@ -339,7 +328,7 @@ def _divisor(typed: Typed) -> Node:
     """NULL in place of zero."""
     if typed.constant:
         return paren(typed.node)
-    return exp.Nullif(this=typed.node, expression=integer(0))
+    return make(exp.Nullif, this=typed.node, expression=integer(0))
 
 
 def _folded(node: Node, left: Typed, right: Typed) -> int | None:

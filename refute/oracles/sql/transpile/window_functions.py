@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from refute.fuzz.sql.nodes import make, put
 from refute.fuzz.sql.text import Node
 from refute.oracles.sql.transpile.functions import Functions, aggregate, aggregates, filtered
 from refute.oracles.sql.transpile.kinds import INT, REAL, Inexpressible, Typed
@@ -50,7 +51,7 @@ class WindowFunctions(Functions):
     def windows(self, node: exp.Select, scope: Scope) -> list[Node]:
         """The windows of a WINDOW clause."""
         return [
-            exp.Window(this=named(window.this.name), **self._parts(window, scope))
+            make(exp.Window, this=named(window.this.name), **self._parts(window, scope))
             for window in node.args.get("windows") or []
         ]
 
@@ -92,8 +93,8 @@ class WindowFunctions(Functions):
         if word is not None:
             if any(node.args.get(part) for part in _PARTS):
                 raise Inexpressible("a window that changes a named one")
-            return exp.Window(this=made, alias=named(word.name), over="OVER")
-        return exp.Window(this=made, over="OVER", **self._parts(node, scope))
+            return make(exp.Window, this=made, alias=named(word.name), over="OVER")
+        return make(exp.Window, this=made, over="OVER", **self._parts(node, scope))
 
     def _parts(self, node: Node, scope: Scope) -> dict[str, object]:
         parts: dict[str, object] = {}
@@ -110,7 +111,7 @@ class WindowFunctions(Functions):
                     raise Inexpressible("a window in the order of a constant")
                 kinds.append(typed.kind)
                 terms.append(self.ordered(term, typed.node))
-            parts["order"] = exp.Order(expressions=terms)
+            parts["order"] = make(exp.Order, expressions=terms)
         if spec is not None:
             parts["spec"] = self._frame(spec, kinds)
         return parts
@@ -120,10 +121,10 @@ class WindowFunctions(Functions):
         first, desc = bool(term.args.get("nulls_first")), bool(term.args.get("desc"))
         if not self.target.nulls and first == desc:
             raise Inexpressible("NULLS FIRST or NULLS LAST")
-        return exp.Ordered(this=this, desc=desc, nulls_first=first)
+        return make(exp.Ordered, this=this, desc=desc, nulls_first=first)
 
     def _frame(self, node: Node, kinds: Sequence[str]) -> Node:
-        made = exp.WindowSpec(kind=node.args["kind"], exclude=node.args.get("exclude"))
+        made = make(exp.WindowSpec, kind=node.args["kind"], exclude=node.args.get("exclude"))
         ranged = self.target.name == "postgresql" and node.args["kind"] == "RANGE"
         for end in ("start", "end"):
             bound = node.args.get(end)
@@ -133,8 +134,8 @@ class WindowFunctions(Functions):
                     bound = cast(bound, self.target.types[REAL])
             elif bound is not None and not isinstance(bound, str):
                 raise Inexpressible("a frame with a bound that is computed")
-            made.set(end, bound)
-            made.set(f"{end}_side", node.args.get(f"{end}_side"))
+            put(made, end, bound)
+            put(made, f"{end}_side", node.args.get(f"{end}_side"))
         if node.args.get("exclude") is not None:
-            made.set("exclude", exp.Var(this=node.args["exclude"].name))
+            put(made, "exclude", make(exp.Var, this=node.args["exclude"].name))
         return made

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.generator import Generator
 
-from refute.fuzz.sql.nodes import literal, make, unary
+from refute.fuzz.sql.nodes import literal, make, settled, unary
 from refute.fuzz.sql.text import Node
 from refute.fuzz.sql.writing import Texts
 from refute.oracles.sql.transpile.fast_writer import fast_writer, quoted, text_literal
@@ -126,4 +126,4 @@ def slowly(target: Target, tree: Node) -> str:
     """The same text, from sqlglot's writer, which knows all kinds of nodes."""
     writer = Written(dialect=_PLAIN)
     writer.target = target
-    return writer.generate(tree, copy=False)
+    return writer.generate(settled(tree), copy=False)
