@@ -150,9 +150,9 @@ def test_an_interrupt_ends_the_file(helper: Helper) -> None:
 
 def test_a_run_that_is_stopped_tells_what_was_run(helper: Helper) -> None:
     asked = iter((False, True))
-    slow = "SELECT count(*) FROM t AS a, t AS b, t AS c, t AS d"
+    slow = "SELECT count(*) FROM t AS a, t AS b, t AS c, t AS d, t AS e, t AS f"
     setup = "CREATE TABLE t(a); INSERT INTO t VALUES(1), (2), (3), (4), (5), (6), (7), (8)"
-    records = [f"statement ok\n{setup}\n", *[f"query I\n{slow}\n----\n4096\n"] * 2000]
+    records = [f"statement ok\n{setup}\n", *[f"query I\n{slow}\n----\n262144\n"] * 2000]
     told: list[int] = []
     data = "\n".join(records).encode()
     result = helper.run("f", data, "sqlite", 30.0, told.append, lambda: next(asked))
