@@ -107,11 +107,10 @@ def test_a_process_that_is_killed_costs_its_file_alone(paths: list[str]) -> None
     good, bad, slow = (Task(path, i) for i, path in enumerate(paths))
     with Processes(CHOICE, 2) as processes:
         processes.give(slow)
-        [victim] = processes._hands.values()
-        assert victim.process.pid is not None
+        [victim] = processes.pids
         processes.give(good)
         ended = list(processes.ended(20.0))
-        os.kill(victim.process.pid, signal.SIGKILL)
+        os.kill(victim, signal.SIGKILL)
         while len(ended) < 2:
             ended += processes.ended(20.0)
         processes.give(bad)
@@ -137,7 +136,7 @@ def test_processes_end_with_their_parent(paths: list[str], tmp_path: Path) -> No
         processes.give(Task(paths[0], 1))
         while not processes.ended(1.0):
             pass
-        told.write_text(" ".join(str(h.process.pid) for h in processes._hands.values()))
+        told.write_text(" ".join(map(str, processes.pids)))
         os.kill(os.getpid(), signal.SIGKILL)
 
     child = get_context("fork").Process(target=parent)

@@ -12,7 +12,7 @@ from refute.oracles.sql.sqlite import UNFINISHED, SQLite
 from refute.verifiers.sql.conform_names import SQLITE
 from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.fuzz_oracles import ORACLES
-from refute.verifiers.sql.fuzz_processes import Team
+from refute.verifiers.sql.fuzz_processes import team_of
 from refute.verifiers.sql.fuzz_run import FuzzRun, Plan, fuzz
 from refute.verifiers.sql.fuzz_seeds import SeedScript
 
@@ -59,7 +59,7 @@ class _Endless:
 def test_a_process_in_an_endless_statement_is_ended_without_a_traceback(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    with Team(_Endless, 1) as team:
+    with team_of(_Endless, 1) as team:
         team.give(COUNT)
         assert not team.ended(0.3)
     said = capfd.readouterr()

@@ -1,24 +1,17 @@
-"""Processes of this machine that run files, each with the file it has and nothing shared but flags.
+"""Files run by processes of this machine, which share nothing but flags and counts.
 
-Processes and not threads, since judging takes the interpreter as long as the embedded SQLite takes
-for most queries. And not `ProcessPoolExecutor`, which gives up all its processes when one is
-killed: here that costs the file which the process had, and another process takes its place. What
-is shared is memory without locks, as a process that is killed would leave its lock locked.
-
-The terminal's Ctrl-C is the parent's business: it asks the others to stop, and they hand over what
-they have. When the parent is gone they end, too.
+What is shared is memory without locks, as a process that is killed would leave its lock locked.
+At Ctrl-C the parent asks the others to stop, and they hand over what they have.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import functools
 import os
 import signal
-import time
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import RawArray, RawValue
 from types import FrameType
 from typing import Any
@@ -27,76 +20,43 @@ from refute.verifiers.sql.conform_file import FileResult
 from refute.verifiers.sql.conform_pool import Died, Take, run_all
 from refute.verifiers.sql.conform_run import Choice
 from refute.verifiers.sql.conform_task import Done, Task, run_task
-
-_PATIENCE_S = 5.0  # for a process to end once it has nothing to do
+from refute.verifiers.sql.processes import ProcessDied, Team
 
 _working: list[str] = []  # in each process, the file in work
-
-
-class _Hand:
-    """One process, as its parent sees it."""
-
-    def __init__(self, process: BaseProcess, connection: Connection) -> None:
-        self.process = process
-        self.connection = connection
-        self.task: Task | None = None
 
 
 class Processes:
     """Up to `number` processes, started as they are needed. A context manager."""
 
     def __init__(self, choice: Choice, number: int) -> None:
-        self._choice = choice
-        self._number = number
-        self._context = multiprocessing.get_context("fork")
         self._stopping = RawValue("b", 0)
         self._counts = RawArray("Q", number)  # records that each has run
-        self._hands: dict[int, _Hand] = {}  # by place
-        self._ended: list[tuple[Task, Done | Exception]] = []
+        serve = functools.partial(_serve, choice, self._stopping, self._counts)
+        self._team: Team[Task, Done] = Team(serve, number)
 
     def __enter__(self) -> Processes:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for hand in self._hands.values():
-            hand.connection.close()  # which ends the process
-        until = time.monotonic() + _PATIENCE_S
-        for hand in self._hands.values():
-            hand.process.join(max(0.0, until - time.monotonic()))
-            if hand.process.is_alive():
-                hand.process.kill()
-                hand.process.join()
+    def __exit__(self, *how: object) -> None:
+        self._team.__exit__(*how)
 
     @property
     def room(self) -> int:
         """Processes without work, also those that are not started yet."""
-        return self._number - sum(hand.task is not None for hand in self._hands.values())
+        return self._team.room
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that are there, in order of their start."""
+        return self._team.pids
 
     def give(self, task: Task) -> None:
         """Have a process without work begin the file."""
-        idle = next((hand for hand in self._hands.values() if hand.task is None), None)
-        hand = idle or self._start()
-        hand.task = task
-        try:
-            hand.connection.send(task)
-        except OSError:  # it was killed while it had nothing to do
-            self._bury(hand)
+        self._team.give(task)
 
     def ended(self, timeout_s: float) -> Sequence[tuple[Task, Done | Exception]]:
-        """Files that ended, or whose process did."""
-        busy = {hand.connection: hand for hand in self._hands.values() if hand.task is not None}
-        for connection in wait(list(busy), 0.0 if self._ended else timeout_s):
-            hand = busy[connection]  # type: ignore[index]
-            assert hand.task is not None
-            try:
-                came: Done | Exception = hand.connection.recv()
-            except (EOFError, OSError):
-                self._bury(hand)
-                continue
-            self._ended.append((hand.task, came))
-            hand.task = None
-        ended, self._ended = self._ended, []
-        return ended
+        """Files that ended, or whose process did: Died."""
+        return [(task, _told(came)) for task, came in self._team.ended(timeout_s)]
 
     def records(self) -> int:
         """Records that were run, those of files in work among them."""
@@ -105,34 +65,13 @@ class Processes:
     def stop(self) -> None:
         """Have files end at their next chunk of records, also one whose engine hangs."""
         self._stopping.value = 1
-        for hand in self._hands.values():
-            if hand.task is not None and hand.process.pid is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(hand.process.pid, signal.SIGUSR1)
+        self._team.send_signal(signal.SIGUSR1)
 
-    def _start(self) -> _Hand:
-        place = next(i for i in range(self._number) if i not in self._hands)
-        ours, theirs = self._context.Pipe()
-        others = [hand.connection for hand in self._hands.values()]
-        process = self._context.Process(
-            target=_serve,
-            args=(self._choice, theirs, [ours, *others], self._stopping, self._counts, place),
-        )
-        process.start()
-        theirs.close()
-        made = self._hands[place] = _Hand(process, ours)
-        return made
 
-    def _bury(self, hand: _Hand) -> None:
-        """A process is gone: its file is told, and its place is free."""
-        assert hand.task is not None
-        hand.connection.close()
-        hand.process.join(_PATIENCE_S)
-        code = hand.process.exitcode
-        how = f"killed by {signal.Signals(-code).name}" if code and code < 0 else "ended"
-        self._ended.append((hand.task, Died(f"the process that ran it was {how}")))
-        place = next(i for i, other in self._hands.items() if other is hand)
-        del self._hands[place]
+def _told(came: Done | Exception) -> Done | Exception:
+    if isinstance(came, ProcessDied):
+        return Died(f"the process that ran it died ({came})")
+    return came
 
 
 def run_in_processes(
@@ -143,14 +82,8 @@ def run_in_processes(
         run_all(processes, tasks, take, ran)
 
 
-def _serve(
-    choice: Choice, pipe: Connection, others: list[Connection], stopping: Any, counts: Any, i: int
-) -> None:
+def _serve(choice: Choice, stopping: Any, counts: Any, pipe: Connection, place: int) -> None:
     """What a process does: files, until its pipe is closed or its parent is gone."""
-    for connection in others:  # an end kept here would hide from siblings that the parent is gone
-        connection.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGUSR1, _interrupt)
     parent = os.getppid()
 
@@ -158,7 +91,7 @@ def _serve(
         return bool(stopping.value) or os.getppid() != parent
 
     def ran(records: int) -> None:
-        counts[i] += records
+        counts[place] += records
 
     with contextlib.suppress(EOFError, OSError):
         while True:

@@ -31,9 +31,10 @@ from refute.verifiers.sql.fuzz_plan import (
     Progress,
     Quiet,
 )
-from refute.verifiers.sql.fuzz_processes import Died, Team
+from refute.verifiers.sql.fuzz_processes import team_of
 from refute.verifiers.sql.fuzz_state import State, held, load, save
 from refute.verifiers.sql.fuzz_worker import Bench, Done, Look, Unit
+from refute.verifiers.sql.processes import ProcessDied, Team
 
 __all__ = [
     "Counts",
@@ -62,7 +63,7 @@ def fuzz(plan: Plan, progress: Progress | None = None, state: Path | None = None
     """
     chosen(plan.oracles)
     loop = _Loop(plan, progress or Quiet(), state)
-    with held(state), Team(functools.partial(Bench, plan), plan.jobs) as team:
+    with held(state), team_of(functools.partial(Bench, plan), plan.jobs) as team:
         return loop.run(team)
 
 
@@ -91,7 +92,7 @@ class _Loop:
         self._version = ""
         self._notes: list[str] = []
 
-    def run(self, team: Team) -> FuzzRun:
+    def run(self, team: Team[Any, Any]) -> FuzzRun:
         """Until programs or time are used up."""
         stopped = ""
         try:
@@ -145,7 +146,7 @@ class _Loop:
             save(self._state, self._plan, state)
             self._saved = time.monotonic()
 
-    def _probe(self, team: Team) -> None:
+    def _probe(self, team: Team[Any, Any]) -> None:
         """Ask first which features the engine has."""
         chosen = frozenset(FEATURES if self._plan.features is None else self._plan.features)
         team.give(Probe(chosen))
@@ -204,7 +205,7 @@ class _Loop:
         """The unit that a failure is of; of a probe's, one whose features are known."""
         return min(max(0, self._unit_of(failure.program)), self._taken)
 
-    def _give_looks(self, team: Team, *, going: bool) -> None:
+    def _give_looks(self, team: Team[Any, Any], *, going: bool) -> None:
         """Have the next failure looked into that is worth it."""
         behind = going and self._plan.jobs == 1 and self._looked_s > self._unit_s and self._more()
         while not self._looking and self._failures and team.room and not behind:
@@ -217,14 +218,14 @@ class _Loop:
             features = self._learner.features(self._unit_with(failure))
             self._give_one(team, Look(failure, features, self._causes.forms))
 
-    def _give_units(self, team: Team) -> None:
+    def _give_units(self, team: Team[Any, Any]) -> None:
         """Begin programs."""
         while team.room and self._more() and self._may_begin():
             features = self._learner.features(self._given)
             self._give_one(team, Unit(self._number(self._given), features))
             self._given += 1
 
-    def _give_one(self, team: Team, task: Unit | Look) -> None:
+    def _give_one(self, team: Team[Any, Any], task: Unit | Look) -> None:
         self._since[id(task)] = time.monotonic()
         self._in_work += 1
         team.give(task)
@@ -238,10 +239,10 @@ class _Loop:
             self._unit_s += took
         else:
             self._looked_s += took
-        ended = isinstance(came, Died)
+        ended = isinstance(came, ProcessDied)
         if isinstance(came, UsageError) and self._probed:
-            came = Died(came.message)  # it was there: a server that does not come back
-        if isinstance(came, Died):
+            came = ProcessDied(came.message)  # it was there: a server that does not come back
+        if isinstance(came, ProcessDied):
             how = str(came)
             came = Looked(None, f"the process that looked at it died: {how}", varies=True)
             if isinstance(task, Unit):
