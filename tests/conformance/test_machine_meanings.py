@@ -428,10 +428,20 @@ class M(Machine):
         "self.bag.count(self.q[0])",
         "(1 if self.q[0] in self.bag else 2)",
         "self.q.count(self.q[0])",
+        "len({k: self.q[0] for k in self.m})",
+        "max({k: self.q[0] for k in self.m})",
+        "sum(1 for _ in {k: self.q[0] for k in self.m})",
+        "(1 if 2 in {k: self.q[0] for k in self.m} else 2)",
+        "(1 if {k: self.q[0] for k in self.m} else 2)",
+        "(1 if all(k >= 0 for k in {k: self.q[0] for k in self.m}) else 2)",
+        "list({k: self.q[0] for k in self.m}.keys())[0]",
+        "any_of({k: self.q[0] for k in self.m}.keys())",
+        "any_of([self.q[0] if x > 0 else x for x in range(2)])",
     ],
 )
 def test_what_python_evaluates_in_any_case_is(expression: str, tmp_path: Path) -> None:
-    """A default that is not needed, or an element that is looked for in nothing, may raise."""
+    """A default that is not needed may raise, and an element looked for in nothing, and a map whose
+    keys alone are asked for, which its type tells."""
     file = tmp_path / "eager.py"
     file.write_text(EAGER.replace("EXPRESSION", expression))
     spec = importlib.util.spec_from_file_location("eager", file)

@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from symbolic_searches import Compared, built, compared, variants  # type: ignore[import-not-found]
+from symbolic_searches import (  # type: ignore[import-not-found]
+    SOURCES,
+    Compared,
+    built,
+    compared,
+    explicit,
+    variants,
+)
 
 from refute.errors import Unsupported
 from refute.specs.machine import types as t
@@ -49,6 +56,48 @@ def test_random_machines_are_searched_alike(kind: str, seeds: range, tmp_path: P
     assert sum(one.found for _, one in found) > len(seeds)
     assert sum(one.proved for _, one in found) > len(seeds) // 4
     assert sum(one.depth >= 1 for _, one in found) > len(seeds) // 2
+
+
+CHOOSING = """
+from typing import Annotated
+from refute.machine import *
+
+class M(Machine):
+    v: Var[Annotated[int, Range(0, 2)]] = var(0)
+    m: Var[Map[bool, bool]] = var(each=False)
+
+    @action
+    def act(self) -> None:
+        if self.v == AT:
+            x = any_of(SOURCE)
+        self.v = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "source", "steps"),
+    [
+        ("2", "Set()", {}),
+        ("2", "Set() & Set([1])", {}),
+        ("1", "Set()", {"deadlock-free": 1}),
+        ("1", "Set() & Set([1])", {"deadlock-free": 1}),
+        ("1", "Set() if 1 // (1 - self.v) > 0 else Set()", {"well_defined": 2}),
+        ("1", "{k: 1 // (1 - self.v) for k in self.m}.keys()", {"well_defined": 2}),
+        ("1", "list({k: 1 // (1 - self.v) for k in self.m})", {"well_defined": 2}),
+        ("1", "[1 // n for n in range(2)]", {"well_defined": 2}),
+        ("1", "[n for n in range(2) if 1 // n > 5]", {"well_defined": 2}),
+        ("1", "[1 // n for n in range(2) if n > 0]", {}),
+    ],
+)
+def test_what_is_chosen_from_is_evaluated_whole(
+    at: str, source: str, steps: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What raises for another element than the chosen one, and what there is none of."""
+    made = CHOOSING.replace("AT", at).replace("SOURCE", source)
+    monkeypatch.setitem(SOURCES, "chosen", lambda _: made)
+    with built(tmp_path, "chosen", 0) as ir:
+        assert compared(ir).wrong == ""
+        assert explicit(ir, SECONDS).steps == {"fires:act": 1, **steps}
 
 
 def kept_paths(way: Way, test: Bit) -> Way:

@@ -136,8 +136,12 @@ class Emitter:
             sorter = self.constant(remembering(expr.type.elem), ("ordered", expr.type.elem))
             return f"{sorter}({self.text(expr)})"
         if isinstance(expr.type, t.MapOf):
-            return self.domain(expr.type.key)
+            return self._beside(expr, self.domain(expr.type.key))
         return self.text(expr)
+
+    def _beside(self, expr: Expr, known: str) -> str:
+        """What is known of a map by its type alone; what the map itself raises is raised."""
+        return known if expr.op in _THERE else f"({self.text(expr)}, {known})[1]"
 
     def _const(self, expr: Expr) -> str:
         if expr.data is None or type(expr.data) in (bool, int):
@@ -197,7 +201,8 @@ class Emitter:
         if container.op == "domain" and isinstance(kind, t.SeqOf):
             return f"({self.text(item)} in {self.positions(kind.elem)})"
         if isinstance(kind, t.MapOf):
-            return f"({self.text(item)} in {self.positions(kind.key)})"
+            places = self._beside(container, self.positions(kind.key))
+            return f"({self.text(item)} in {places})"
         inside = self.source(container) if container.op == "range" else self.text(container)
         return f"({self.text(item)} in {inside})"
 
@@ -312,6 +317,7 @@ class Emitter:
         return f"{test}({self.text(item)})"
 
 
+_THERE = ("const", "local", "read", "next")  # values that are there: getting them raises nothing
 _METHODS = {"<": "order", "<=": "order", ">": "order", ">=": "order", "seq": "tuple"}
 _METHODS |= {"min": "extreme", "max": "extreme", "least": "several", "most": "several"}
 

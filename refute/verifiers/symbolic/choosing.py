@@ -1,7 +1,9 @@
 """What `any_of` chooses: an unknown value and the paths on which it is in the source.
 
 A source that is a comprehension is not built: its element is made of unknown values that its loops
-run over. So a choice out of subsets or of a Sort of any size is one more unknown, not a list.
+run over. So a choice out of subsets or of a Sort of any size is one more unknown, not a list. Where
+building it may raise it is built as well, for that: every element has to have a value, not only the
+one that is chosen.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refute.specs.machine import types as t
+from refute.specs.machine.commuting import may_raise
 from refute.specs.machine.ir import Expr
+from refute.specs.machine.values import cardinality
 from refute.verifiers.symbolic.comparing import equal
 from refute.verifiers.symbolic.containers import items
 from refute.verifiers.symbolic.folding import all_of, and_, not_
@@ -33,12 +37,23 @@ def chosen(execution: Execution, source: Expr, name: str, way: Way) -> Found:
     if source.op == "domain":
         return execution.unknown(element_type(source.type), name), way
     if source.op in _SAME_ELEMENTS and isinstance(source.args[0].type, t.MapOf):
+        _raising(execution, source.args[0], way)
         return execution.unknown(source.args[0].type.key, name), way
     if source.op in _SAME_ELEMENTS:
         return chosen(execution, source.args[0], name, way)
+    if cardinality(element_type(source.type)) == 0:
+        _raising(execution, source, way)
+        return None
     if source.op in ("set", "list"):
+        _raising(execution, source, way)
         return _made(execution, source.args[0], way)
     return _member(execution, source, name, way)
+
+
+def _raising(execution: Execution, source: Expr, way: Way) -> None:
+    """Have it noted what raises while a source is built that is not needed otherwise."""
+    if may_raise(source, {}):
+        execution.value(source, way)
 
 
 def _made(execution: Execution, chain: Expr, way: Way) -> Found:

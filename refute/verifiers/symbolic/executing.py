@@ -154,11 +154,11 @@ class Execution:
         return narrowed._replace(variables={**way.variables, stmt.var: new})
 
     def _choose(self, stmt: Choose, way: Way) -> Way | None:
-        quiet = not_(self.context.error)
         found = chosen(self, stmt.source, stmt.name, way)
         if found is None:
             return None
         value, inside = found
+        quiet = not_(self.context.error)  # nothing is chosen where the source itself raises
         self.choices.append(Chosen(and_(inside.condition, quiet), value, stmt.type))
         return inside._replace(locals={**way.locals, stmt.name: value})
 
