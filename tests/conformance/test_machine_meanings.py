@@ -436,12 +436,15 @@ class M(Machine):
         "(1 if all(k >= 0 for k in {k: self.q[0] for k in self.m}) else 2)",
         "list({k: self.q[0] for k in self.m}.keys())[0]",
         "any_of({k: self.q[0] for k in self.m}.keys())",
+        "len(sorted(self.s, key=lambda x: self.q[0]))",
+        "self.q[0] ** 0",
+        "2 ** (self.q[0] * 0)",
         "any_of([self.q[0] if x > 0 else x for x in range(2)])",
     ],
 )
 def test_what_python_evaluates_in_any_case_is(expression: str, tmp_path: Path) -> None:
-    """A default that is not needed may raise, and an element looked for in nothing, and a map whose
-    keys alone are asked for, which its type tells."""
+    """A default that is not needed may raise, an element looked for in nothing, the key of the only
+    one to be sorted, and a map whose keys alone are asked for, which its type tells."""
     file = tmp_path / "eager.py"
     file.write_text(EAGER.replace("EXPRESSION", expression))
     spec = importlib.util.spec_from_file_location("eager", file)

@@ -96,18 +96,21 @@ def in_order(calls: Comprehensions, node: ast.Call) -> Expr:
         (row,) = state
         if _elem(row) == t.NEVER:
             return [Expr("seq", t.SeqOf(elem, upto), (found,))]
-        own = key(found)
 
-        def those(sign: str) -> Expr:
+        def those(sign: str, own: Expr) -> Expr:
             name = calls.build.fresh("other")
             other = Expr("local", elem, (), name)
             test = less_than(calls, sign, key(other), own, node)
             item = Expr("if", elem, (test, Expr("item", elem, (other,))))
             return Expr("list", row.type, (Expr("for", elem, (row, item), name),))
 
-        single = Expr("seq", t.SeqOf(elem, 1), (found,))
-        whole = sugar.joined([those(keeps), single, those(after)])
-        return [Expr(whole.op, t.SeqOf(elem, upto), whole.args)]
+        def put(own: Expr) -> Expr:
+            single = Expr("seq", t.SeqOf(elem, 1), (found,))
+            whole = sugar.joined([those(keeps, own), single, those(after, own)])
+            return Expr(whole.op, t.SeqOf(elem, upto), whole.args)
+
+        # A first element is compared with nothing, and Python asks for its key all the same.
+        return [sugar.held(calls, key(found), put)]
 
     return folded(calls, source, elem, [_NO_ELEMENT], inserted, node)[0]
 

@@ -117,12 +117,12 @@ def binary(calls: Expressions, op: type[ast.operator], left: Expr, right: Expr) 
     if not all(isinstance(k, _SCALARS) for k in kinds):
         return _views(op, left, right)
     if op is ast.Pow:
-        return power(left, right)
+        return power(calls, left, right)
     if op is ast.LShift:
-        shift = power(number(2), right)
+        shift = power(calls, number(2), right)
         return None if shift is None else _times(left, shift)
     if op is ast.RShift:
-        shift = power(number(2), right)
+        shift = power(calls, number(2), right)
         return None if shift is None else Expr("//", t.Int(), (left, shift))
     return None
 
@@ -213,6 +213,13 @@ def _both(op: type[ast.operator], left: Expr, right: Expr) -> Expr:
     return Expr(">", BOOL, (Expr("+", kind, (left, right)), number(0)))
 
 
+def _product(factors: Sequence[Expr]) -> Expr:
+    made = number(1)
+    for factor in factors:
+        made = _times(made, factor)
+    return made
+
+
 def _times(left: Expr, right: Expr) -> Expr:
     return Expr("*", interval("*", left.type, right.type), (left, right))
 
@@ -230,16 +237,16 @@ def _views(op: type[ast.operator], left: Expr, right: Expr) -> Expr | None:
     return Expr(names[op], t.join(m.type for m in made), tuple(made))
 
 
-def power(base: Expr, exponent: Expr) -> Expr | None:
+def power(calls: Expressions, base: Expr, exponent: Expr) -> Expr | None:
     """`base ** exponent` where one of them is known and the exponent is small and not negative."""
     kind = exponent.type if isinstance(exponent.type, t.Int) else t.Int(0, 1)
     if kind.lo is None or kind.lo < 0 or kind.hi is None or kind.hi > MOST_BITS:
         return None
     if kind.lo == kind.hi and kind.hi <= 8:
-        made = number(1)
-        for _ in range(kind.hi):
-            made = _times(made, base)
-        return made
+        times = kind.hi
+        return held(
+            calls, base, lambda one: held(calls, exponent, lambda _: _product([one] * times))
+        )
     if base.op != "const" or type(base.data) is not int:
         return None
     values = [base.data**n for n in range(kind.hi + 1)]
