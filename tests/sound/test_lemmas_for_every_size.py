@@ -13,13 +13,25 @@ from pathlib import Path
 
 import pytest
 
-from refute.machine import Machine, Set, Sort, Var, action, empty_set, invariant, var
+from refute.machine import (
+    Machine,
+    Set,
+    Sort,
+    Var,
+    action,
+    anything,
+    empty_set,
+    invariant,
+    var,
+    when,
+)
 from refute.specs.library.lock_service import Client, LockService
 from refute.specs.library.ricart_agrawala import RicartAgrawala
 from refute.specs.library.token_ring import TokenRing
 from refute.specs.library.two_phase_commit import TwoPhase
 from refute.specs.machine.ir import MachineIR
 from refute.verifiers.model.search import Search
+from refute.verifiers.symbolic.alternation import chosen_by, goes_round
 from refute.verifiers.symbolic.clauses import goal
 from refute.verifiers.symbolic.inductive import SolverJudge
 from refute.verifiers.symbolic.strengthening import Strengthened, Strengthening
@@ -113,6 +125,43 @@ class Room(Machine):
     def at_most_three(self, a: Member, b: Member, c: Member, d: Member) -> bool:
         same = a in (b, c, d) or b in (c, d) or c == d
         return same or not all(m in self.inside for m in (a, b, c, d))
+
+
+class Host(Sort):
+    """Sends packets."""
+
+
+class Firewall(Machine):
+    """Lets those in that were written to from inside: "for every host … there is a host"."""
+
+    inside: Var[Set[Host]] = var(one_of=anything)
+    sent: Var[Set[tuple[Host, Host]]] = var(empty_set)
+    allowed: Var[Set[Host]] = var(empty_set)
+
+    @action
+    def leave(self, a: Host, b: Host) -> None:
+        when(a in self.inside and b not in self.inside)
+        self.sent.add((a, b))
+        self.allowed.add(b)
+
+    @action
+    def enter(self, a: Host, b: Host) -> None:
+        when(a not in self.inside and b in self.inside and a in self.allowed)
+        self.sent.add((a, b))
+
+    @invariant
+    def asked_for(self, a: Host, b: Host) -> bool:
+        entered = (a, b) in self.sent and a not in self.inside and b in self.inside
+        return not entered or any((c, a) in self.sent and c in self.inside for c in Host)
+
+
+def test_a_lemma_whose_quantifiers_go_round_is_found() -> None:
+    ir, found = strengthened(Firewall, ("Host",), "asked_for", (1, 2, 3))
+    assert found.proved == ("asked_for",)
+    [lemma] = found.lemmas
+    assert goes_round(chosen_by(lemma))
+    clauses = {0: goal(ir.of_kind("invariant")[0]), 1: lemma}
+    assert SolverJudge(ir).ruling(clauses, NEVER).inductive
 
 
 def test_what_is_false_at_a_small_size_is_not_proved() -> None:

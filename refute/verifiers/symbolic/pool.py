@@ -127,21 +127,25 @@ def complexity(clause: Clause) -> tuple[int, int, int]:
 
 @frozen
 class Shape:
-    """Clauses of at most so many variables and literals. level: of `candidates`."""
+    """Clauses of at most so many variables and literals. level: of `candidates`.
+
+    circles: those too whose quantifiers take Z3 round in a circle.
+    """
 
     variables: int
     literals: int
     level: str = QUANTIFIED
+    circles: bool = False
 
     def __str__(self) -> str:
-        return f"{self.variables} variables, {self.literals} literals, {self.level} conditions"
+        size = f"{self.variables} variables, {self.literals} literals"
+        return f"{size}, {self.level} conditions{' in circles' if self.circles else ''}"
 
 
 def enumerated(ir: MachineIR, columns: Columns, shape: Shape, until: float) -> Pool:
     """The pool of all true minimal clauses of this shape, or of those that time allowed.
 
-    No clause has more variables of a Sort than the largest sample has members, nor quantifiers that
-    take Z3 round in a circle.
+    No clause has more variables of a Sort than the largest sample has members.
     """
     vocabulary = Vocabulary(ir, shape.level)
     functions = functions_of(ir)
@@ -158,8 +162,9 @@ def enumerated(ir: MachineIR, columns: Columns, shape: Shape, until: float) -> P
         made = Enumeration(named, rows, shape.literals, until).run()
         pool.whole &= made.whole
         ways = {n: chosen_by(named.clause((n,))) for n in range(2 * len(rows.conditions))}
-        fit = [c for c in made.clauses if not goes_round(functions.union(*(ways[n] for n in c)))]
-        found.append((named, fit))
+        edges = [functions.union(*(ways[n] for n in clause)) for clause in made.clauses]
+        pairs = zip(made.clauses, edges, strict=True)
+        found.append((named, [c for c, e in pairs if shape.circles or not goes_round(e)]))
     pool.fill(found)
     return pool
 
