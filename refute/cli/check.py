@@ -49,7 +49,7 @@ Check the machines and claims of one file.
 
 Exit 0: every claim is established. 1: one is refuted. 2: the input cannot be read.
 3: something is not established."""
-_NAME = "NAME: a machine, a property or a claim; by default everything in the file"
+_NAME = "NAME: a machine, a property, MACHINE.PROPERTY or a claim; by default everything"
 _ENGINE = """for machines: auto (plain, native when there is more, symbolic where these do not
 decide), plain, native, or symbolic (formulas: bounded search and proofs)"""
 _EXACT = "keep states whole, as by default; nothing rests on hashes"

@@ -1,8 +1,8 @@
 """What `refute check FILE[:NAME]` is about: the file's claims and its machines' properties.
 
-NAME is a machine, a property of one, or a claim. Both kinds of claims are read in a worker; only
-the names of the file's classes are read here, from its syntax tree, so that a machine can be asked
-for alone while another one in the file lacks a size.
+NAME is a machine, a property, MACHINE.PROPERTY, or a claim. Both kinds of claims are read in a
+worker; only the names of the file's classes are read here, from its syntax tree, so that a machine
+can be asked for alone while another one in the file lacks a size.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def claims_of(
     meanwhile: begins what can be done while the worker reads the file.
     """
     classes = _classes(place)
-    machine = name if name in classes else ""
+    machine, _, prop = name.partition(".")
+    if (machine := machine.partition("(")[0]) not in classes:
+        machine = ""
     file = place.tree / place.file
     with opened(file, place.tree, roots) as module:
         meanwhile()
@@ -38,7 +40,10 @@ def claims_of(
         loaded = None if machine else load_in(module.worker, roots, [place.file])
         made = machines_of(module, settings, machine).claims if classes else ()
         stated = () if loaded is None else stated_in(loaded, [place.file])
-    chosen = list(made) if machine else [c for c in (*made, *stated) if _named(c, name)]
+    if name == machine:
+        chosen = [*made, *stated]
+    else:
+        chosen = [c for c in (*made, *stated) if _named(c, name, machine and prop)]
     if not chosen:
         raise _nothing(place, name, made, stated)
     if settings and not any(c in made for c in chosen):
@@ -51,8 +56,10 @@ def claims_of(
     return chosen
 
 
-def _named(claim: Claim, name: str) -> bool:
-    return name in ("", claim.name, claim.statement.params.get("prop"))
+def _named(claim: Claim, name: str, prop: str) -> bool:
+    """Whether it is called so, with the machine's constants or without. prop: of its machine."""
+    own = claim.statement.params.get("prop")
+    return name in (claim.name, own) or (prop != "" and prop == own and "(" not in name)
 
 
 def _classes(place: Place) -> list[str]:

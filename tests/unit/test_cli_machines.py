@@ -138,3 +138,29 @@ def test_the_engine_and_the_memory_are_the_users_to_choose(
 def test_walks_have_no_checkpoint(tree: Path) -> None:
     with pytest.raises(RefuteError, match="nothing to go on from"):
         run(["counter.py", "--simulate", "5", "--checkpoint", "kept"])
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("Counter.small", ["Counter(top=3).small"]),
+        ("Counter(top=2).small", ["Counter(top=2).small"]),
+        ("Counter.deadlock-free", ["Counter(top=3).deadlock-free"]),
+    ],
+)
+def test_a_property_of_one_machine_is_asked_for_though_another_cannot_be_built(
+    name: str, names: list[str], tree: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "counter.py").write_text(
+        COUNTER + "\n\nclass Other(Counter):\n    n: Var[str] = var('')\n"
+    )
+    options = ["--set", "top=2"] if "top=2" in name else []
+    run([f"counter.py:{name}", *options, "--json", "-"])
+    found = json.loads(capfd.readouterr().out)["results"]
+    assert [r["claim"]["name"] for r in found] == names
+
+
+def test_what_a_machine_has_no_property_of_is_said(tree: Path) -> None:
+    with pytest.raises(RefuteError, match=r"nothing called 'Counter\.large'") as raised:
+        run(["counter.py:Counter.large"])
+    assert "small" in raised.value.possible
