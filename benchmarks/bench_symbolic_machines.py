@@ -17,6 +17,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -44,6 +45,7 @@ def compare(pipe: Connection, kind: str, seeds: range) -> None:
     """Tell of one machine after the other, in a process of its own: seed, counts, differences."""
     with tempfile.TemporaryDirectory() as directory:
         for seed in seeds:
+            signal.alarm(int(2 * LONGEST_S))  # should nobody be there any more to end this process
             pipe.send((seed, *_one(Path(directory), kind, seed)))
 
 
