@@ -276,6 +276,8 @@ class Functions(Texts):
         escape = None
         if isinstance(node, exp.Escape):
             escape = self.value(node.expression, scope).constant
+            if escape is None:  # NULL, too: engines take that for a pattern without one
+                raise Inexpressible("LIKE with an escape that is NULL or computed")
             node = node.this
         texts = [self.value(n, scope) for n in (node.this, node.expression)]
         if any(t.kind in NUMBERS - {NULL, INT} for t in texts):
