@@ -1,6 +1,5 @@
 -- LIKE with an escape that is NULL or computed
 SELECT d LIKE 'a%' ESCAPE NULL FROM n
-SELECT d LIKE 'a%' ESCAPE d FROM n
 -- a text used as a number
 SELECT sum(d) FROM n
 SELECT d + 1 FROM n
