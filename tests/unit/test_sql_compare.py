@@ -44,6 +44,9 @@ def status(setup: list[str], query: str, rows: list[Any], names: int | None = No
         # LIMIT may keep any of the tied rows, and no others
         (NUMBERS, "SELECT b FROM t ORDER BY a DESC LIMIT 1", [[21]], [[10]]),
         (NUMBERS, "SELECT b FROM t ORDER BY a LIMIT 2 OFFSET 1", [[10], [21]], [[20], [21]]),
+        (NUMBERS, "SELECT * FROM t ORDER BY a DESC LIMIT 1", [[2, 21]], [[1, 10]]),
+        (NUMBERS, "SELECT DISTINCT * FROM t ORDER BY a DESC LIMIT 1", [[2, 21]], [[1, 10]]),
+        (NUMBERS, "SELECT t.*, b FROM t ORDER BY a DESC LIMIT 1", [[2, 21, 21]], [[2, 20, 21]]),
         (NUMBERS, "SELECT b FROM t LIMIT 2", [[30], [10]], [[30], [31]]),
         (NUMBERS, "SELECT b FROM t LIMIT 2", [[30], [10]], [[30]]),
         (NUMBERS, "SELECT DISTINCT a FROM t ORDER BY 1 LIMIT 2", [[None], [1]], [[1], [2]]),

@@ -32,6 +32,7 @@ Key = Callable[[Row], Hashable]
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _ORDERED_SUMS = (exp.Sum, exp.Avg)
+_RANK = "rank of the row"  # a name that no query has
 
 
 def exact(row: Row) -> Hashable:
@@ -197,10 +198,9 @@ def _ranked(query: Node) -> tuple[Node, bool] | None:
             return None
         terms.append(exp.Ordered(**{**term.args, "this": this}))
     over = exp.Order(expressions=terms)
-    rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=over)
+    rank = exp.alias_(exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=over), _RANK)
     if plain:
         tree.append("expressions", rank)
-        place = len(tree.expressions)
     else:
         tree = exp.Select(
             expressions=[exp.Star(), rank],
@@ -208,8 +208,7 @@ def _ranked(query: Node) -> tuple[Node, bool] | None:
                 this=exp.Subquery(this=tree, alias=exp.TableAlias(this=_name("ranked")))
             ),
         )
-        place = len(outputs) + 1
-    last = exp.Ordered(this=exp.Literal(this=str(place), is_string=False), nulls_first=True)
+    last = exp.Ordered(this=exp.Column(this=_name(_RANK)), nulls_first=True)
     tree.set("order", exp.Order(expressions=[last]))
     return tree, True
 
@@ -234,6 +233,8 @@ def _resolved(term: Node, outputs: Sequence[Node], plain: bool) -> Node | None:
     elif isinstance(term, exp.Column) and not term.table:
         names = [output.alias_or_name for output in outputs]
         place = names.index(term.name) if term.name in names else None
+        if place is None and not plain and any(output.is_star for output in outputs):
+            return term.copy()  # a column that the star brings out, by its name
     if place is None:
         return term.copy() if plain else None
     if not 0 <= place < len(outputs) or isinstance(outputs[place], exp.Star):
@@ -245,4 +246,4 @@ def _resolved(term: Node, outputs: Sequence[Node], plain: bool) -> Node | None:
 
 
 def _name(name: str) -> Node:
-    return exp.Identifier(this=name, quoted=False)
+    return exp.Identifier(this=name, quoted=" " in name)
