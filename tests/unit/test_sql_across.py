@@ -9,7 +9,9 @@ import pytest
 
 from refute.fuzz.sql.text import Node, look
 from refute.oracles.sql.partial.across import compared, in_kinds, same
+from refute.oracles.sql.partial.bags import rows_of
 from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sql.transpile.kinds import INT, REAL, TEXT
 from refute.oracles.sql.transpile.targets import target_of
 from refute.oracles.sql.transpile.translator import Translator
 
@@ -110,3 +112,14 @@ def test_a_glance_looks_at_order_only_where_it_is_fixed() -> None:
 def test_what_was_not_written_for_the_engine_is_open() -> None:
     found = compared("duckdb", SETUP, "SELECT 1", ["rows", ["a"], [[1]]], ["rows", ["a"], [[2]]])
     assert found.status == "open"
+
+
+def test_numbers_of_columns_of_two_kinds_are_compared_as_floats() -> None:
+    """EXCEPT makes a column of both sides' types; a form of it with EXISTS has that of one."""
+    wide = 2**63 - 1
+    answers = [["rows", ["c"], [[float(wide)]], [REAL]], ["rows", ["c"], [[wide]], [INT]]]
+    assert rows_of(answers) == [[[float(wide)]], [[float(wide)]]]
+    alike = [["rows", ["c"], [[5.0]], [REAL]], ["rows", ["c"], [[5]], [REAL]]]
+    assert rows_of(alike) == [[[5.0]], [[5]]]
+    texts = [["rows", ["c"], [["5"]], [TEXT]], ["rows", ["c"], [[5]], [INT]]]
+    assert rows_of(texts) == [[["5"]], [[5]]]

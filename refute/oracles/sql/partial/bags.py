@@ -11,7 +11,9 @@ told from what is wrong:
 * anything, where something open is computed with. Then the embedded SQLite is asked the query in
   several orders (`variants`), if it can make the case's database at all: if its answer depends on
   that, so may the engine's, and the question is open; if it never does, the difference is wrong.
-  An engine of another dialect is given the benefit of the doubt at once.
+  An engine of another dialect is given the benefit of the doubt at once;
+* integers and floats, where an engine's columns have types and the forms' columns other ones: such
+  as of EXCEPT, which is of both sides, and of EXISTS, which is of one.
 
 An answer that is no rows leaves the question open: in another form, parts may be computed in
 another order or not at all, and so run into an overflow, a division by zero or a cast that fails.
@@ -33,6 +35,7 @@ from refute.oracles.sql.partial.trees import whole
 from refute.oracles.sql.partial.written import text_of
 from refute.oracles.sql.said import said
 from refute.oracles.sql.sqlite import SQLite
+from refute.oracles.sql.transpile.kinds import INT, NUM, REAL
 from refute.oracles.sql.variants import answered
 from refute.oracles.sql.windows import ULPS
 
@@ -40,6 +43,7 @@ Row = Sequence[object]
 Rows = Sequence[Row]
 Key = Callable[[Row], Hashable]
 
+_NUMBERS = frozenset({INT, REAL, NUM})
 STEPS = 5_000_000
 REFUSED = "one of the forms is refused"
 NO_ANSWER = "no answer"
@@ -55,7 +59,20 @@ def rows_of(answers: Sequence[Answer]) -> list[Rows] | Judged:
         if answer[0] != "rows":
             return Judged("open", REFUSED if answer[0] == "error" else NO_ANSWER)
         found.append(answer[2])
-    return found
+    return _in_one_kind(found, [answer[3] for answer in answers if len(answer) > 3])
+
+
+def _in_one_kind(found: list[Rows], kinds: Sequence[Sequence[str]]) -> list[Rows]:
+    """Numbers of a column as floats where the answers' kinds of it, as written, are not one."""
+    if len(kinds) < len(found) or all(k == kinds[0] for k in kinds):
+        return found
+    by_column = list(map(set, zip(*kinds, strict=False)))
+    places = {at for at, known in enumerate(by_column) if len(known) > 1 and known <= _NUMBERS}
+
+    def one(row: Row) -> Row:
+        return [float(v) if at in places and type(v) is int else v for at, v in enumerate(row)]
+
+    return [list(map(one, rows)) for rows in found] if places else found
 
 
 def exact(row: Row) -> Hashable:
