@@ -110,3 +110,13 @@ def test_causes_come_back_from_plain_data() -> None:
 def test_what_plays_a_program_again_leaves_out_what_was_dropped() -> None:
     found = dataclasses.replace(finding("SELECT 1"), program=203, without=("cte", "left-join"))
     assert found.again == "0/203 --without cte,left-join"
+
+
+def test_the_same_statements_are_one_cause_under_every_oracle() -> None:
+    causes = Causes()
+    assert causes.take(finding("SELECT 1 FROM t WHERE a = 1")) is not None
+    for oracle in ("sqlite", "norec", "pqs"):
+        assert causes.take(finding("SELECT 1 FROM t WHERE a = 1", oracle=oracle)) is None
+    assert causes.take(finding("SELECT 1 FROM t WHERE a = 2", oracle="eet")) is not None
+    [first, _] = causes.findings
+    assert first.oracles == ("tlp", "sqlite", "norec", "pqs")

@@ -117,6 +117,9 @@ def one(one_case: Finding, other_case: Finding) -> bool:
         return True
     if (some.kind, some.message) != (other.kind, other.message):
         return False
+    texts = [(case.setup, case.query) for case in (one_case, other_case)]
+    if texts[0] == texts[1] and classes(some.words):  # whatever oracle asked the same
+        return True
     if some.kind in ENDS:
         mine, its = some.words - _QUIET, other.words - _QUIET
         return bool(mine and its) and (mine <= its or its <= mine)
