@@ -101,7 +101,17 @@ class FuzzReport:
         if counts.unconfirmed:
             number = _failures(counts.unconfirmed)
             reasons.append(f"{number} not seen again in fresh processes; the engine's answers vary")
+        elif counts.lost and "crash" in self.plan.oracles and not self._ends():
+            times = "once" if counts.lost == 1 else f"{counts.lost:,} times"
+            reasons.append(
+                f"the engine was lost {times}, and nothing that was asked again shows why"
+            )
         return reasons
+
+    def _ends(self) -> bool:
+        """Whether a finding tells of the engine's end, known or not."""
+        kinds = {finding.kind.partition(":")[0] for finding in self.run.findings}
+        return not kinds.isdisjoint({"lost", "crash"})
 
 
 def warnings(report: FuzzReport) -> list[str]:

@@ -48,6 +48,7 @@ FOUND = Finding(
     title="SELECT",
     times=3,
 )
+ENDED = dataclasses.replace(FOUND, oracle="crash", kind="lost: ended its process", known="x")
 COUNTS = Counts(
     programs=2,
     statements=100,
@@ -61,6 +62,7 @@ COUNTS = Counts(
     open=Counter({"one of the forms is refused": 5}),
     sizes=Counter({40: 1}),
 )
+LOST = dataclasses.replace(COUNTS, lost=2)
 PLAN = Plan(Choice("turso", "turso", 5.0), ("sqlite", "tlp"), seed=4)
 
 
@@ -69,6 +71,11 @@ def report(
 ) -> FuzzReport:
     run = FuzzRun(counts, findings, stopped, pending=pending, next=2, version="Turso 1")
     return FuzzReport(PLAN, run, 4.0, "turso", "refute fuzz sql --engine turso --repeat")
+
+
+def asking_crash(made: FuzzReport) -> FuzzReport:
+    plan = dataclasses.replace(PLAN, oracles=("sqlite", "tlp", "crash"))
+    return dataclasses.replace(made, plan=plan)
 
 
 def read(*words: str) -> object:
@@ -102,6 +109,9 @@ def read(*words: str) -> object:
             "nothing was compared: gave no connection",
         ),
         (report(stopped="engine gone"), 3, "the engine was lost again and again"),
+        (report(counts=LOST), 0, "SURVIVED"),  # `crash` was not asked
+        (asking_crash(report(counts=LOST)), 3, "the engine was lost 2 times, and nothing that"),
+        (asking_crash(report(ENDED, counts=LOST)), 0, "SURVIVED EXCEPT 1 KNOWN BUG"),
     ],
 )
 def test_the_verdict_says_no_more_than_was_done(made: FuzzReport, code: int, says: str) -> None:
