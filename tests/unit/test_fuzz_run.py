@@ -123,7 +123,7 @@ class Here:
 def test_an_engine_that_was_there_and_has_gone_keeps_what_was_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fuzz_run, "Team", Here)
+    monkeypatch.setattr(fuzz_run, "team_of", Here)
     run = fuzz(dataclasses.replace(PLAN, programs=None))
     assert run.stopped == "engine gone" and "no server answers" in " ".join(run.notes)
     assert run.counts.programs == 2 and run.counts.compared > 0
