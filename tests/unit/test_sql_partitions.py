@@ -222,6 +222,28 @@ def test_equal_values_may_stand_for_each_other_where_they_are_one(
     assert Pair(Case(SETUP, tree), tree, expected, observed, "it").judged().status == status
 
 
+@pytest.mark.parametrize(
+    ("sql", "status"),
+    [
+        ("SELECT * FROM joined", "open"),
+        ("SELECT * FROM (u JOIN again AS x)", "open"),
+        ("SELECT 1 WHERE 'x,X,y' IN (SELECT g FROM joined)", "open"),
+        ("SELECT * FROM plain", "broken"),
+        ("WITH joined AS (SELECT b AS g FROM t) SELECT g FROM joined", "broken"),
+    ],
+)
+def test_what_is_open_in_a_view_is_open_in_what_asks_for_it(sql: str, status: str) -> None:
+    views = (
+        "CREATE VIEW joined AS SELECT group_concat(b) AS g FROM t",
+        "CREATE VIEW again AS SELECT g FROM joined",
+        "CREATE VIEW plain AS SELECT b AS g FROM t",
+    )
+    tree = read(sql)
+    assert tree is not None
+    pair = Pair(Case((*SETUP, *views), tree), tree, [("x,y",)], [("y,x",)], "it")
+    assert pair.judged().status == status
+
+
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("operand", ["x.c < '1'", "x.c = 1", "x.c BETWEEN 0 AND '1'"])
 def test_a_condition_on_a_column_of_undefined_affinity_says_nothing(

@@ -41,6 +41,7 @@ class Catalog:
     def __init__(self, setup: tuple[str, ...]) -> None:
         self._tables: dict[str, Relation] = {}
         self._views: dict[str, str] = {}
+        self._bodies: dict[str, Node] = {}
         self._made: set[str] = set()
         literals: dict[str, list[str]] = {}
         for sql in setup:
@@ -63,10 +64,15 @@ class Catalog:
         low = name.lower()
         if low in self._views:
             text = self._views.pop(low)
-            found = self._view(text)
+            found = self._view(low, text)
             if found is not None:
                 self._tables[low] = found
         return self._tables.get(low)
+
+    def body(self, name: str) -> Node | None:
+        """The query of a view; None where the name is no view's, or its query cannot be read."""
+        self.relation(name)
+        return self._bodies.get(name.lower())
 
     def is_table(self, name: str) -> bool:
         """Whether it is the name of a table, and not of a view."""
@@ -92,11 +98,13 @@ class Catalog:
         for word in TOKENS.findall(sql):
             self._tables.pop(unquoted(word).lower(), None)
             self._views.pop(unquoted(word).lower(), None)
+            self._bodies.pop(unquoted(word).lower(), None)
 
-    def _view(self, sql: str) -> Relation | None:
+    def _view(self, low: str, sql: str) -> Relation | None:
         tree = look(sql)
         if not isinstance(tree, exp.Create) or not isinstance(tree.expression, exp.Query):
             return None
+        self._bodies[low] = tree.expression
         made = Scope(self, tree.expression).output(tree.expression)
         if made is not None and isinstance(tree.this, exp.Schema):
             names = [n.name for n in tree.this.expressions]
@@ -142,6 +150,13 @@ class Scope:
                 for item in items(node):
                     self._add(item, found)
         return found
+
+    def view(self, item: Node) -> tuple[Node, Scope] | None:
+        """The query of a view that an item of FROM is, with its names; None of anything else."""
+        if not isinstance(item, exp.Table) or item.name.lower() in self._ctes:
+            return None
+        body = self._catalog.body(item.name)
+        return None if body is None else (body, Scope(self._catalog, body))
 
     def relation(self, item: Node) -> Relation | None:
         """What an item of FROM stands for."""

@@ -9,6 +9,8 @@ Two ways to ask the same may then be answered differently, and both be right. Wh
 * which row a subquery's value is taken from, which rows an inner LIMIT keeps, and which row of its
   group a column comes from that is no key.
 
+Whatever is open in a view is open in what asks for it.
+
 *Firm* answers are the same to the last bit. *Shown* ones differ at most in the representatives,
 which stand in result columns as they are. In *mixed* ones something open is computed with, and so
 anything may come out. What is computed anew by each call makes a query useless: `deterministic`.
@@ -93,9 +95,22 @@ def openness(query: Node, scope: Scope) -> Openness:
     """How much of the answer to a query without ORDER BY and LIMIT is open."""
     found = _Openness(scope)
     found.query(query, top=True)
-    degree: Degree = "mixed" if found.mixed else "shown" if found.shown else "firm"
+    mixed = found.mixed or _in_views(query, scope)
+    degree: Degree = "mixed" if mixed else "shown" if found.shown else "firm"
     columns = (n for n in everything(query) if isinstance(n, exp.Column))
     return Openness(degree, found.adds, any(map(scope.undefined, columns)), found.shown)
+
+
+def _in_views(query: Node, scope: Scope) -> bool:
+    """Whether something is open in a view that the query asks for, directly or by others."""
+    for node in everything(query):
+        view = scope.view(node)
+        if view is not None:
+            inside = _Openness(view[1])
+            inside.query(view[0], top=False)
+            if inside.mixed or _in_views(*view):
+                return True
+    return False
 
 
 class _Openness:
