@@ -123,6 +123,7 @@ def saved(found: Finding, choice: Choice) -> tuple[str, ...]:
     [
         finding(JOIN),
         finding("SELECT 3 / 2, 'it''s', NULL, x'00ff', 1e300"),
+        finding("SELECT ' ', '', 3 / 2"),  # a line of one space would end the values
         finding("INSERT OR FAIL INTO v VALUES (NULL)", kind="error"),
         finding(
             "SELECT count(*) FROM t",

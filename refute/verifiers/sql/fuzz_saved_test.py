@@ -14,7 +14,7 @@ from typing import Any
 
 from refute.oracles.sqllogictest.expect import judge
 from refute.oracles.sqllogictest.reader import QueryRecord, StatementRecord, read
-from refute.oracles.sqllogictest.render import texts
+from refute.oracles.sqllogictest.render import digest, joined, texts
 from refute.verifiers.sql.fuzz_saved import Answer, Kept
 from refute.verifiers.sql.fuzz_saved_script import plain
 
@@ -71,6 +71,8 @@ def _queries(kept: Kept, at: int, rows: Sequence[Sequence[str]]) -> Iterator[str
     kinds = "".join(_kind([row[column] for row in values]) for column in range(width))
     for types, sort in itertools.product(dict.fromkeys((kinds, "T" * width)), SORTS):
         lines = texts(types, values, sort)
+        if not all(line.strip() for line in lines):  # an empty line would end the values
+            lines = [f"{len(lines)} values hashing to {digest(joined(types, values, sort))}"]
         yield "\n".join([f"query {types} {sort}", sql, "----", *lines])
 
 
@@ -103,7 +105,7 @@ def _tells(kept: Kept, body: str) -> bool:
     last = records[-1]
     if not isinstance(last, StatementRecord | QueryRecord) or not last.sql:
         return False
-    if isinstance(last, QueryRecord) and last.values is None:
+    if isinstance(last, QueryRecord) and last.values is None and last.number < 0:
         return True
     at = next((n for n, sql in enumerate(kept.asked) if _same(sql, last.sql)), -1)
     if at < 0:
