@@ -141,6 +141,17 @@ def test_what_only_breaks_after_other_statements_has_them_in_its_setup(tmp_path:
     assert "after other statements only" in found.confirmed
 
 
+def test_a_statement_of_the_setup_that_fails_by_an_internal_error(tmp_path: Path) -> None:
+    code = (
+        'if sql.startswith("CREATE INDEX"):\n'
+        '            raise sqlite3.OperationalError("malformed database schema (i)")'
+    )
+    seeds = script("CREATE TABLE t (a)", "CREATE INDEX i ON t (a)", "SELECT a FROM t")
+    [found] = run_on(tmp_path, code, programs=0, seeds=seeds).findings
+    assert (found.oracle, found.kind, found.why) == ("crash", "error", "internal error")
+    assert found.query.startswith("CREATE INDEX")
+
+
 def test_a_row_that_must_be_refused(tmp_path: Path) -> None:
     code = 'sql = sql.replace(" NOT NULL", "")'
     seeds = script(

@@ -121,6 +121,20 @@ def test_another_order_is_seen_by_other_plans() -> None:
     assert free.broken is None
 
 
+def test_a_setting_of_the_case_is_left_as_it_is() -> None:
+    own = (*SETUP, "PRAGMA reverse_unordered_selects = ON")
+    for setup, some in ((SETUP, True), (own, False)):
+        seen = set[str]()
+
+        def engine(database: SQLite, statements: Sequence[str], seen: set[str] = seen) -> Any:
+            seen.update(statements)
+            return database.run(statements)
+
+        ask(Plans(), given(setup, "SELECT a FROM t WHERE a > 0", 200), engine)
+        assert any("automatic_index" in sql for sql in seen)
+        assert any("reverse_unordered_selects" in sql for sql in seen) is some
+
+
 def test_what_the_engine_refuses_says_nothing() -> None:
     def engine(database: SQLite, statements: Sequence[str]) -> Sequence[Answer]:
         refused = ["error", "x.Error", "no such thing"]
@@ -191,10 +205,10 @@ def test_an_index_with_other_rows_than_its_table_is_damage() -> None:
 
 def test_what_a_setup_says_is_judged_statement_by_statement() -> None:
     setup = ["CREATE TABLE t (a UNIQUE)", "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)"]
-    setup += ["INSERT INTO t VALUES (2)", "UPDATE t SET a = 5", "SELEC"]
+    setup += ["INSERT INTO t VALUES (2)", "UPDATE t SET a = 5", "SELEC", "REINDEX"]
     done, failed = ["done", 1], ["error", "x.Error", "UNIQUE constraint failed: t.a"]
     syntax = ["error", "x.Error", "syntax"]
-    answers = [done, syntax, done, failed, done, done]
+    answers = [done, syntax, done, failed, done, done, failed]
     judged = Reference().setup_judged(setup, answers)
     said = [(one.status, one.why.split(":")[0]) for one in judged]
     assert said == [
@@ -204,6 +218,7 @@ def test_what_a_setup_says_is_judged_statement_by_statement() -> None:
         ("broken", "refused"),
         ("open", "SQLite"),  # in another order of rows it may be a key twice, or none
         ("open", "SQLite"),
+        ("broken", "refused"),  # the rows are as they were
     ]
 
 

@@ -40,6 +40,11 @@ WRITTEN = {  # rule, query: what it becomes; "" where the rule has to leave it a
     ("IN as OR", "SELECT t.b IN (t.c COLLATE NOCASE) FROM t"): "",
     ("IN as EXISTS", "SELECT 'X' IN (SELECT t.b FROM t) FROM u"): "",
     ("EXISTS as COUNT", "SELECT EXISTS(SELECT COUNT(*) FROM t) FROM u"): "",
+    ("IS as CASE", "SELECT t.a IS (TRUE COLLATE NOCASE) FROM t"): "",  # IS TRUE, all the same
+    ("IS as CASE", "SELECT t.a IS NOT t.d FROM t"): (
+        "SELECT (CASE WHEN ((t.a) IS NULL) AND ((t.d) IS NULL) THEN 0 WHEN t.a = t.d THEN 0 "
+        "ELSE 1 END) FROM t"
+    ),
     ("EXISTS as COUNT", "SELECT EXISTS(SELECT t.a FROM t WHERE t.a = u.k) FROM u"): (
         "SELECT ((SELECT COUNT(*) FROM t WHERE t.a = u.k) > 0) FROM u"
     ),

@@ -141,7 +141,7 @@ class Database:
         odd = set()
         for at, (answer, said) in enumerate(zip(answers, self._said(answers), strict=True)):
             self._writing.answered(self.setup[at], answer)
-            if answer[0] not in ("done", "rows", "error"):
+            if answer[0] not in ("done", "rows"):
                 self._crashed(at, answer)
             if answer[0] == "error":
                 both = said.status == "held"
@@ -166,7 +166,7 @@ class Database:
         return said
 
     def _crashed(self, at: int, answer: Answer) -> None:
-        """A statement of the setup that was not answered."""
+        """A statement of the setup that was not answered, or by an error that may be internal."""
         oracle = self.oracles.get("crash")
         self.counts.lost += answer[0] == "lost"
         if oracle is None:

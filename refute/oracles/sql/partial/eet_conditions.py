@@ -239,12 +239,20 @@ def _null_safe(scope: Scope, place: Place, dialect: str) -> Node | None:
     if not isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ) or isinstance(node.this, exp.Tuple):
         return None
     left, right = node.this, node.expression
-    if isinstance(bare(right), exp.Boolean | exp.Null) or isinstance(bare(left), exp.Boolean):
+    if isinstance(_inside(right), exp.Boolean | exp.Null) or isinstance(_inside(left), exp.Boolean):
         return None
     neither = both(unknown(left), unknown(right))
     same = make(exp.EQ, this=left, expression=right)
     yes, no = (0, 1) if isinstance(node, exp.NullSafeNEQ) else (1, 0)
     return parens(case((neither, literal(yes)), (same, literal(yes)), default=literal(no)))
+
+
+def _inside(node: Node) -> Node:
+    """The node without parentheses and COLLATE, under which SQLite's IS TRUE is none of values."""
+    node = bare(node)
+    while isinstance(node, exp.Collate):
+        node = bare(node.this)
+    return node
 
 
 def _row_values(scope: Scope, place: Place, dialect: str) -> Node | None:

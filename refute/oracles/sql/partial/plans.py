@@ -51,6 +51,7 @@ _INDEX = re.compile(
     r'("[^"]+"|\w+)\s+ON\s+("[^"]+"|\w+)',
     re.IGNORECASE,
 )
+_SETS = re.compile(r"\s*(?:PRAGMA|RESET|SET(?:\s+SESSION)?)\s+([\w.]+)", re.IGNORECASE)
 _PREDICATES = (exp.Predicate, exp.Not, exp.Is)
 
 
@@ -157,8 +158,17 @@ def _change(case: Case, tree: Node, rng: random.Random) -> Change | None:
 
 def _set(case: Case, rng: random.Random) -> Change | None:
     found: Setting | None = setting(case.dialect, rng)
+    if found is not None and any(map(_SETS.match, case.setup)) and _is_own(case, found):
+        return None
     lasting = case.dialect == "datafusion"  # which has no RESET to what the session began with
     return None if found is None else Change(found.do, undo=found.undo, lasting=lasting)
+
+
+def _is_own(case: Case, found: Setting) -> bool:
+    """Whether the case has set one of the settings itself, which then would not come back."""
+    own = " ".join(s.lower() for s in case.setup if _SETS.match(s))
+    names = [match[1].lower() for s in (*found.do, *found.undo) if (match := _SETS.match(s))]
+    return any(name in own for name in names)
 
 
 @functools.lru_cache(maxsize=64)
