@@ -206,9 +206,11 @@ def test_an_index_with_other_rows_than_its_table_is_damage() -> None:
 def test_what_a_setup_says_is_judged_statement_by_statement() -> None:
     setup = ["CREATE TABLE t (a UNIQUE)", "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)"]
     setup += ["INSERT INTO t VALUES (2)", "UPDATE t SET a = 5", "SELEC", "REINDEX"]
+    setup += ["ALTER TABLE t RENAME COLUMN a TO b", "ALTER TABLE t RENAME TO u"]
     done, failed = ["done", 1], ["error", "x.Error", "UNIQUE constraint failed: t.a"]
     syntax = ["error", "x.Error", "syntax"]
-    answers = [done, syntax, done, failed, done, done, failed]
+    lost = ["error", "x.Error", "error in index i: no such column: a"]
+    answers = [done, syntax, done, failed, done, done, failed, lost, syntax]
     judged = Reference().setup_judged(setup, answers)
     said = [(one.status, one.why.split(":")[0]) for one in judged]
     assert said == [
@@ -219,6 +221,8 @@ def test_what_a_setup_says_is_judged_statement_by_statement() -> None:
         ("open", "SQLite"),  # in another order of rows it may be a key twice, or none
         ("open", "SQLite"),
         ("broken", "refused"),  # the rows are as they were
+        ("broken", "refused"),  # the column is there
+        ("open", "the engine refuses it"),  # perhaps it has no such thing
     ]
 
 

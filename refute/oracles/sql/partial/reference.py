@@ -31,6 +31,10 @@ from refute.oracles.sql.sqlite import SQLite
 CONSTRAINT = "sqlite3.IntegrityError"
 SQLITE = "sqlite"
 _REFUSED = "the engine refuses it: "
+_ALTERS = re.compile(r"\s*ALTER\s+TABLE\b", re.IGNORECASE)
+_ASTRAY = re.compile(  # what an engine that has ALTER says where it loses its way in its own schema
+    r"\berror in (?:index|view|trigger|table)\b|\bno such column\b", re.IGNORECASE
+)
 _CHANGES_NOTHING = re.compile(r"\s*(?:REINDEX|VACUUM)\b", re.IGNORECASE)  # but how rows lie
 _BREAKS = re.compile(
     r"\b(?:unique|not null|check|primary key|foreign key|duplicate key)\b.{0,20}"
@@ -153,7 +157,8 @@ def _statement_judged(sql: str, right: Answer, left: Answer) -> Judged:
         return Judged("broken", "accepted", f"SQLite: {said(right)}", said(left))
     if refused:
         return Judged("open", f"SQLite: {right[2]}")
-    if _BREAKS.search(left[2]) and _is_fixed(sql):
+    breaks = _BREAKS.search(left[2]) and _is_fixed(sql)
+    if breaks or (_ALTERS.match(sql) and _ASTRAY.search(left[2])):
         return Judged("broken", "refused", f"SQLite: {said(right)}", said(left))
     return Judged("open", f"{_REFUSED}{left[2]}")
 
