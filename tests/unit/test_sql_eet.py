@@ -53,6 +53,10 @@ WRITTEN = {  # rule, query: what it becomes; "" where the rule has to leave it a
     ("rows by elements", "SELECT (t.a, t.c) < (1, 'x') FROM t"): (
         "SELECT ((t.a < 1) OR ((t.a = 1) AND (t.c < 'x'))) FROM t"
     ),
+    ("rows by elements", "SELECT (t.a, t.c) IS (1, FALSE) FROM t"): "",  # one IS FALSE, alone
+    ("rows by elements", "SELECT (t.a, t.c) IS (1, 'x') FROM t"): (
+        "SELECT ((t.a IS 1) AND (t.c IS 'x')) FROM t"
+    ),
     ("CASE of one value", "SELECT t.a FROM t WHERE t.d = 1"): (
         "SELECT (CASE WHEN (t.a) IS NULL THEN t.a ELSE t.a END) FROM t "
         "WHERE t.d = (CASE WHEN (1) IS NULL THEN 1 ELSE 1 END)"

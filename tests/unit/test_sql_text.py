@@ -108,3 +108,10 @@ def test_a_compiled_library_is_refused_before_it_fails_somewhere() -> None:
     check_library(exp.Expression)
     with pytest.raises(UsageError, match="compiled classes"):
         check_library(int)  # whose methods are no functions of Python either
+
+
+def test_a_plus_makes_true_a_number() -> None:
+    """`2 IS TRUE` asks for a truth, `2 IS +TRUE` for the number 1."""
+    tree = read("SELECT a IS +TRUE, a IS NOT (+FALSE), a IS (TRUE) FROM t")
+    assert tree is not None
+    assert write(tree) == "SELECT a IS +1, a IS NOT (+0), a IS TRUE FROM t"

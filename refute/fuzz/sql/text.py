@@ -77,6 +77,16 @@ class _Parser(DefinitionParser):
             join.set("alone", True)
         return join
 
+    def _parse_is_rhs(self, distinct: bool = False) -> exp.Expr | None:
+        """What IS compares with; `+TRUE` is the number 1, and its plus would be lost otherwise."""
+        found: exp.Expr | None = super()._parse_is_rhs(distinct)
+        inner, signed = found, False
+        while isinstance(inner, exp.Paren):
+            inner, signed = inner.this, signed or bool(inner.args.get("plus"))
+        if signed and isinstance(inner, exp.Boolean):
+            inner.replace(exp.Literal.number(int(inner.this)))
+        return found
+
     def _ends_with_true(self) -> bool:
         return self._prev is not None and self._prev.text.upper() in ("TRUE", "FALSE")
 

@@ -265,6 +265,9 @@ def _row_values(scope: Scope, place: Place, dialect: str) -> Node | None:
     if len(ones) != len(others) or len(ones) < 2:
         return None
     pairs = list(zip(ones, others, strict=True))
+    null_safe = isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ)
+    if null_safe and any(isinstance(_inside(n), exp.Boolean) for n in (*ones, *others)):
+        return None  # alone it would be IS TRUE, which asks for no value
     if isinstance(node, exp.EQ | exp.NullSafeEQ):
         kind = type(node)
         found = make(kind, this=ones[0], expression=others[0])
