@@ -64,6 +64,25 @@ def status(setup: list[str], query: str, rows: list[Any], names: int | None = No
         (TEXTS, "SELECT MIN(a) FROM t", [["X"]], [["xx"]]),
         (TEXTS, "SELECT a, COUNT(*) FROM t GROUP BY a", [["X", 2]], [["X", 1]]),
         (NUMBERS, "SELECT 1 UNION SELECT 1.0", [[1.0]], [[2]]),
+        # GROUP BY and DISTINCT sort their rows in SQLite, and need not
+        (
+            NUMBERS,
+            "SELECT GROUP_CONCAT(c) FROM (SELECT b AS c FROM t GROUP BY 1) AS v",
+            [["30,21,10,20"]],
+            [["10,20,21"]],
+        ),
+        (
+            ["CREATE TABLE t (a)", "INSERT INTO t VALUES ('A '), ('a '), ('a')"],
+            "SELECT GROUP_CONCAT(c, '') FROM (SELECT a AS c FROM t GROUP BY 1) AS v",
+            [["A a a"]],
+            [["A a b"]],
+        ),
+        (
+            NUMBERS,
+            "WITH v AS (SELECT DISTINCT b AS c FROM t) SELECT GROUP_CONCAT(c) FROM v",
+            [["30,10,21,20"]],
+            [["10,20,21,31"]],
+        ),
         # but only where there are several
         (NUMBERS, "SELECT DISTINCT b FROM t WHERE a = 1", [[10]], [[10.0]]),
         (TEXTS, "SELECT DISTINCT a FROM t WHERE a = 'x' COLLATE BINARY", [["x"]], [["X"]]),

@@ -150,12 +150,12 @@ class _Comparison:
             return SAME
         if all(w is not None and w.accepts(self.right) for w in windows):
             return self._different(window)
-        if all(w is not None and w.accepts(self.right, loose) for w in windows):
-            return SAME if window.accepts(self.left, loose) else self._different(window)
         if _shows_concatenations(self.query) and all(
             w is not None and w.accepts(self.right, _letters) for w in windows
         ):
             return SAME if window.accepts(self.left, _letters) else self._different(window)
+        if all(w is not None and w.accepts(self.right, loose) for w in windows):
+            return SAME if window.accepts(self.left, loose) else self._different(window)
         return Compared("open", DEPENDS)
 
     def _keeps_other_duplicates(self) -> bool:

@@ -3,10 +3,11 @@
 What SQL leaves open, SQLite decides by the order in which it meets the rows, and by when it
 computes what. So scans run backwards, from before the first statement on where statements depend on
 it; tables are copied with their rows reversed or shuffled, without keys and indexes or with one on
-every column; operands that may be exchanged are; joins get another order, subqueries and tables of
-WITH are computed first, conditions later. An answer that changes under any of these was open from
-the start: which of several equal values DISTINCT keeps, the order inside GROUP_CONCAT, the last
-bits of a sum of floats, a column that GROUP BY does not fix. One that never changes is SQLite's.
+every column; operands that may be exchanged are; joins get another order, what stands in FROM one
+of its own, subqueries and tables of WITH are computed first, conditions later. An answer that
+changes under any of these was open from the start: which of several equal values DISTINCT keeps,
+the order inside GROUP_CONCAT, the last bits of a sum of floats, a column that GROUP BY does not
+fix. One that never changes is SQLite's.
 
 Where a query looks at rowids, rows keep theirs, and so the order that these give.
 """
@@ -33,6 +34,7 @@ BACKWARDS = "PRAGMA reverse_unordered_selects = ON"
 STEPS = 5_000_000  # instructions of SQLite for one statement
 OVERFLOW = "integer overflow"
 
+_ENDS = ("order", "limit", "offset")
 _ROWID = re.compile(rf"\b(?:{'|'.join(ROWIDS)})\b", re.IGNORECASE)
 
 Rows = Sequence[Row]
@@ -88,7 +90,26 @@ def variants(setup: Sequence[str], query: Node) -> Iterator[tuple[list[str], str
             yield list(setup), write(other)
     # A query of what could not be described is refused on the copies, and so is no variant.
     numbered = any(map(_ROWID.search, (text, *stored.views)))
+    if not numbered:  # GROUP BY and DISTINCT sort their rows, and others may hash them
+        for down in (False, True):
+            yield list(setup), write(_in_order(query, down=down))
     yield from _on_copies(stored, numbered, text, exchanged)
+
+
+def _in_order(query: Node, *, down: bool) -> Node:
+    """The query with all that stands in FROM sorted by its first column."""
+    query = query.copy()
+    for place in list(query.find_all(exp.From, exp.Join)):
+        inner = place.this.this
+        if isinstance(place.this, exp.Table):
+            name = exp.to_identifier(place.this.alias_or_name)
+            bare = exp.Table(this=exp.to_identifier(place.this.name))
+            inner = exp.Select(expressions=[exp.Star()], from_=exp.From(this=bare))
+            place.set("this", exp.Subquery(this=inner, alias=exp.TableAlias(this=name)))
+        if isinstance(inner, exp.Query) and not any(map(inner.args.get, _ENDS)):
+            term = exp.Ordered(this=exp.Literal.number(1), desc=down)
+            inner.set("order", exp.Order(expressions=[term]))
+    return query
 
 
 def _depends(statement: str) -> bool:
