@@ -80,7 +80,8 @@ def test_what_is_not_decided_leaves_the_rest_proved(cases: ModuleType) -> None:
     job.run()
     found = job.report()
     assert set(found["proved"]) == {"stays_on", "well_defined"}
-    assert "not answered" in found["unanswered"]["deadlock-free"]["why"]
+    why = found["unanswered"]["deadlock-free"]["why"]  # time ends, or Z3 gives up before
+    assert "not answered" in why or "incomplete quantifiers" in why
     assert rechecked(ir, ["stays_on"])["said"] == ""
 
 
