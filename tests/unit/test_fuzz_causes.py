@@ -120,3 +120,8 @@ def test_the_same_statements_are_one_cause_under_every_oracle() -> None:
     assert causes.take(finding("SELECT 1 FROM t WHERE a = 2", oracle="eet")) is not None
     [first, _] = causes.findings
     assert first.oracles == ("tlp", "sqlite", "norec", "pqs")
+
+
+def test_an_error_that_is_no_text_has_a_cause_too() -> None:
+    told = Causes().take(finding("SELECT a", "crash: \ud800", oracle="crash"))
+    assert told is not None and len(told.cause) == 12

@@ -72,7 +72,7 @@ def key_of(shape: Shape, oracle: str) -> str:
     parts = (shape.kind, shape.message, *sorted(grouped))
     if grouped <= _WEAK:
         parts = (oracle, shape.kind, shape.message, shape.wrong, *sorted(shape.plain))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+    return hashlib.sha256("\n".join(parts).encode(errors="surrogatepass")).hexdigest()[:12]
 
 
 def title(finding: Finding) -> str:
